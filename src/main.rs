@@ -1,0 +1,2 @@
+//! The `tile33` command.
+fn main() {}
