@@ -229,9 +229,7 @@ impl Variable {
     /// Size in bytes; 0 for an unsized array.
     pub fn bytes(&self) -> u64 {
         let element = u64::from(self.ty.bytes()) * u64::from(self.vector.max(1));
-        self.dims
-            .iter()
-            .fold(element, |n, d| n.saturating_mul(d.unwrap_or(0)))
+        self.dims.iter().fold(element, |n, d| n.saturating_mul(d.unwrap_or(0)))
     }
 }
 
