@@ -1,4 +1,17 @@
 //! Runs PTX on the CPU: 32-lane warps with real divergence, exact counts of bank conflicts, and the checks that a GPU
 //! does not make.
 pub mod alu;
+pub mod emulator;
+pub mod finding;
+pub mod launch;
+pub mod memory;
+pub mod program;
 pub mod registers;
+pub mod report;
+
+pub use emulator::{Buffer, Emulator};
+pub use finding::{Address, Finding, FindingKind, Site};
+pub use launch::{Arg, Checks, Launch, LaunchError, Options, SharedArray};
+pub use memory::{Memory, MemoryError};
+pub use program::{LoadError, Program};
+pub use report::{Counters, GlobalCounters, InstructionCounters, Report, Residency, SharedCounters, SourceLine};
