@@ -1,6 +1,7 @@
 //! Runs PTX on the CPU: 32-lane warps with real divergence, exact counts of bank conflicts, and the checks that a GPU
 //! does not make.
 pub mod alu;
+pub mod check;
 pub mod emulator;
 pub mod finding;
 pub mod launch;
