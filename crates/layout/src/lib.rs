@@ -38,6 +38,11 @@
 //! [`breakdown`](WarpAccess::breakdown), why. [`banks`] states the rules; they give exactly what an H200's counters
 //! give for every one of the single-warp accesses in `tests/ground-truth`. [`banks::wavefronts`] and
 //! [`sectors::sectors`] are the same answers without building an access, for inner loops.
+//!
+//! # Occupancy
+//!
+//! [`occupancy::occupancy`] says how many blocks of a kernel a [`Card`](occupancy::Card)'s multiprocessor holds, which
+//! is what bytes of shared memory are paid with.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -49,6 +54,7 @@ pub mod banks;
 mod blocked;
 mod breakdown;
 mod layout;
+pub mod occupancy;
 mod one_dimensional;
 mod pitched;
 mod row_major;
