@@ -99,8 +99,8 @@ fn the_reserved_kilobyte_and_the_granularity_count_from_compute_capability_8_on(
     assert_eq!(shared("sm_75", 4096), 16);
     assert_eq!(shared("sm_75", 4097), 15);
     assert_eq!(shared("sm_86", 4096), 20);
-    assert_eq!(shared("sm_90", 6 * 1024 + 128), 31);
-    assert_eq!(shared("sm_90", 6 * 1024), 32);
+    assert_eq!(shared("sm_90", 6 * 1024 + 129), 31);
+    assert_eq!(shared("sm_90", 6 * 1024 + 128), 32);
 }
 
 #[test]
