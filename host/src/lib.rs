@@ -1,1 +1,3 @@
 //! Devices, buffers, launches and validation.
+
+pub mod reference;
