@@ -5,6 +5,7 @@
 //! module does, and has the position to say where.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// A place in the PTX text. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,8 +40,10 @@ pub struct Module {
     pub files: Vec<SourceFile>,
     /// Module-scope variables. [`VarId`]s below `variables.len()` in every function mean these.
     pub variables: Vec<Variable>,
-    /// Kernels, functions and declarations. [`FuncId`] is an index.
+    /// Kernels, functions and declarations. [`FuncId`] is an index. A declaration and its definition are one entry.
     pub functions: Vec<Function>,
+    /// `.pragma` strings at module level.
+    pub pragmas: Vec<String>,
 }
 
 /// A `.file` entry.
@@ -99,16 +102,18 @@ pub struct Function {
     pub linkage: Linkage,
     /// Name as written.
     pub name: String,
-    /// Return parameters of a `.func`.
+    /// Return parameters of a `.func`. Those in [`Space::Reg`] are the first registers of the body, in order.
     pub returns: Vec<Variable>,
-    /// Parameters, in order.
+    /// Parameters, in order. Those in [`Space::Reg`] are the registers that follow the returns' in the body.
     pub params: Vec<Variable>,
     /// `.noreturn`
     pub noreturn: bool,
     /// `.maxntid` / `.reqntid` / `.minnctapersm` / `.maxnreg` / ..
     pub bounds: LaunchBounds,
-    /// `.pragma` strings at function level.
+    /// `.pragma` strings of the header and the body.
     pub pragmas: Vec<String>,
+    /// `.alias this, that`: calls of this function run that one (see [`Module::resolve_alias`]).
+    pub alias_of: Option<FuncId>,
     /// `None` for a declaration.
     pub body: Option<Body>,
     /// Where the name stands.
@@ -126,13 +131,26 @@ pub struct LaunchBounds {
     pub min_blocks: Option<u32>,
     /// `.maxnreg`
     pub max_registers: Option<u32>,
+    /// `.maxnctapersm`
+    pub max_blocks: Option<u32>,
+    /// `.reqnctapercluster x, y, z` (missing ones are 1)
+    pub cluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`
+    pub max_cluster_rank: Option<u32>,
+    /// `.explicitcluster`
+    pub explicit_cluster: bool,
+    /// `.blocksareclusters`
+    pub blocks_are_clusters: bool,
 }
 
 /// What is between a function's braces, nested scopes flattened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// Every declared register.
+    /// The registers that something names, and those declared one by one. A range (`%r<8>`) contributes only the members
+    /// that an instruction uses, in order of first use: what an executor must hold. `declared` has what was written.
     pub registers: Vec<Register>,
+    /// The `.reg` declarations as written.
+    pub declared: Vec<RegisterRange>,
     /// `.local`, `.shared`, `.param`, `.const` .. variables declared inside.
     pub variables: Vec<Variable>,
     /// Labels with the index of the instruction they stand before (`instructions.len()` at the end).
@@ -154,14 +172,29 @@ pub struct Register {
     pub name: String,
     /// Declared type.
     pub ty: Type,
-    /// `.v2` / `.v4` register vectors have 2 or 4.
+    /// `.v2` / `.v4` register vectors have 2 or 4, else 1.
     pub vector: u8,
+}
+
+/// One name of a `.reg` declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterRange {
+    /// The name, or what stands before `<count>`.
+    pub prefix: String,
+    /// `Some(8)` for `%r<8>`, `None` for a single register.
+    pub count: Option<u32>,
+    /// Declared type.
+    pub ty: Type,
+    /// `.v2` / `.v4` register vectors have 2 or 4, else 1.
+    pub vector: u8,
+    /// Where the name stands.
+    pub pos: Pos,
 }
 
 /// A label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Name as written.
+    /// Name as written. Labels of different nested scopes may share one.
     pub name: String,
     /// Instruction it stands before.
     pub target: u32,
@@ -391,7 +424,7 @@ pub enum Modifier {
     /// `.v2`, `.v4`, `.v8`
     Vector(u8),
     /// Anything else, without the dot: `rn`, `ftz`, `sat`, `lo`, `wide`, `sync`, `aligned`, `m8n8`, `L2::128B` ..
-    Word(Box<str>),
+    Word(Arc<str>),
 }
 
 /// What an instruction works on.
@@ -405,7 +438,7 @@ pub enum Operand {
     Special {
         /// Which.
         register: SpecialRegister,
-        /// `.x` `.y` `.z` `.w` as 0 to 3; `None` where the register has no components.
+        /// `.x` `.y` `.z` `.w` as 0 to 3; the number of `%envregN` and `%pmN`, and 8 + N for `%pmN_64`; else `None`.
         component: Option<u8>,
     },
     /// An integer constant (expression, folded), as 64 bits.
@@ -422,6 +455,17 @@ pub enum Operand {
         base: AddressBase,
         /// Bytes.
         offset: i64,
+    },
+    /// `[a, {x, y}]`, `[texture, sampler, {u, v}]`: an address with coordinates. The first part is an [`Operand::Address`].
+    Bracketed(Vec<Operand>),
+    /// `-%r1`, `%r1.b0`, `%r1.h1`: an operand of a video instruction (`vadd`, `vmad` ..).
+    Video {
+        /// The register.
+        register: RegId,
+        /// With a minus before it.
+        negated: bool,
+        /// The part of it, without the dot.
+        part: Option<Arc<str>>,
     },
     /// `{a, b, c, d}`
     Vector(Vec<Operand>),
