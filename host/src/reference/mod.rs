@@ -13,7 +13,7 @@
 //! | [`scan::inclusive`], [`scan::exclusive`], element i | γ(k) · Σ\|x\| over the elements before i |
 //! | [`matmul::matmul`], inner dimension k | γ(k + 2) · (\|α\| Σ\|a·b\| + \|β·c\|) |
 //! | [`convolve::convolve`], m weights | γ(m) · Σ\|w·x\| |
-//! | sums of integers, minima, maxima, counts | 0 |
+//! | sums of integers, minima, maxima, counts; [`transpose()`] | 0 |
 //!
 //! k depends on how the kernel associates its additions, so the caller states it; [`Depth`] has the usual cases. The
 //! bounds suppose that no intermediate result overflows. The reference values are computed with error-free
@@ -27,5 +27,7 @@ pub mod matmul;
 mod precise;
 pub mod reduce;
 pub mod scan;
+mod transpose;
 
 pub use estimate::{Depth, Estimate, Outside, Real, first_outside};
+pub use transpose::transpose;
