@@ -1,19 +1,25 @@
-//! Chores of the workspace.
-mod occupancy_grid;
+//! Chores of the workspace: `cargo xtask --help`.
 
+mod occupancy_grid;
+mod ptx;
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 
 /// Chores of the tile33 workspace.
 #[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
 enum Chore {
     OccupancyGrid(occupancy_grid::Args),
+    Ptx(ptx::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Chore::parse() {
         Chore::OccupancyGrid(args) => occupancy_grid::run(&args),
+        Chore::Ptx(args) => ptx::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -22,4 +28,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The workspace's root.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
 }

@@ -1,0 +1,312 @@
+//! What a kernel crate is made of, without compiling it: its own files, those of the crates it depends on by path, and
+//! the versions of everything else. The hash of all that tells whether PTX made earlier, perhaps elsewhere, is current.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+use sha2::{Digest, Sha256};
+
+use crate::BuildError;
+
+/// One PTX file that a kernel crate wants built, an entry of `package.metadata.ptx` in its manifest:
+///
+/// ```toml
+/// [package.metadata.ptx]
+/// "kernels.sm_75.ptx" = { arch = "sm_75" }
+/// "kernels.sm_80.ptx" = { arch = "sm_80", features = ["sm_80"] }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleRequest {
+    /// Name of the PTX file.
+    pub file: String,
+    /// The architecture to build for.
+    pub arch: String,
+    /// Features of the crate to enable.
+    pub features: Vec<String>,
+}
+
+impl ModuleRequest {
+    fn of(package: &Package) -> Result<Vec<ModuleRequest>, BuildError> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Entry {
+            arch: String,
+            #[serde(default)]
+            features: Vec<String>,
+        }
+        let Some(table) = package.metadata.get("ptx") else {
+            return Ok(Vec::new());
+        };
+        let table: BTreeMap<String, Entry> =
+            serde_json::from_value(table.clone()).map_err(|error| BuildError::Metadata {
+                path: package.manifest_path.clone().into_std_path_buf(),
+                problem: format!("package.metadata.ptx: {error}"),
+            })?;
+        let request = |(file, Entry { arch, features })| ModuleRequest { file, arch, features };
+        Ok(table.into_iter().map(request).collect())
+    }
+}
+
+/// The sources of a kernel crate.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// Name of the package.
+    pub name: String,
+    /// Name of its library, as rustc and symbols spell it.
+    pub library: String,
+    /// Its Cargo.toml.
+    pub manifest: PathBuf,
+    /// Root of its workspace.
+    pub workspace: PathBuf,
+    /// Target folder of its workspace.
+    pub target: PathBuf,
+    /// The modules that the crate wants built, from `package.metadata.ptx` of its manifest.
+    pub modules: Vec<ModuleRequest>,
+    /// Every source file of the crate and of its dependencies by path, sorted.
+    pub files: Vec<PathBuf>,
+    /// Folders and files for a build script to watch.
+    pub watch: Vec<PathBuf>,
+    /// Hash of the sources in hexadecimal: contents and places of the files, what the manifests say, versions of other crates.
+    pub hash: String,
+}
+
+impl Sources {
+    /// Reads the crate in `folder`.
+    ///
+    /// # Errors
+    /// [`BuildError::NoCrate`] when there is none, [`BuildError::Metadata`] when cargo cannot describe it,
+    /// [`BuildError::Io`] when a file cannot be read.
+    pub fn of(folder: &Path) -> Result<Sources, BuildError> {
+        let manifest = folder.join("Cargo.toml");
+        if !manifest.is_file() {
+            return Err(BuildError::NoCrate {
+                path: folder.to_owned(),
+            });
+        }
+        let manifest = manifest.canonicalize().map_err(BuildError::io("read", &manifest))?;
+        let metadata = describe(&manifest)?;
+        let workspace = metadata.workspace_root.clone().into_std_path_buf();
+        let packages = path_closure(&manifest, &metadata)?;
+        let kernel = &packages[&manifest];
+
+        let mut files = BTreeSet::new();
+        let mut watch = vec![workspace.join("Cargo.toml"), workspace.join("Cargo.lock")];
+        let mut hash = Sha256::new();
+        for (manifest, package) in &packages {
+            let folder = manifest.parent().unwrap_or(Path::new("."));
+            hash.update(declaration(package, &workspace));
+            let source = folder.join("src");
+            collect(&source, &mut files)?;
+            watch.extend([manifest.clone(), source]);
+        }
+        for file in &files {
+            hash.update(relative(file, &workspace));
+            hash.update([0]);
+            hash.update(Sha256::digest(text(file)?));
+        }
+        for line in locked(&packages, &workspace.join("Cargo.lock"))? {
+            hash.update(line);
+        }
+        let modules = ModuleRequest::of(kernel)?;
+        Ok(Sources {
+            name: kernel.name.to_string(),
+            library: kernel.name.replace('-', "_"),
+            manifest,
+            target: metadata.target_directory.clone().into_std_path_buf(),
+            workspace,
+            modules,
+            files: files.into_iter().collect(),
+            watch,
+            hash: hex(&hash.finalize()),
+        })
+    }
+}
+
+/// Bytes as lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Hash of a text as manifests record it: SHA-256 in hexadecimal.
+#[must_use]
+pub fn digest(text: &str) -> String {
+    hex(&Sha256::digest(text))
+}
+
+/// Writes a file, its folder created where needed.
+pub(crate) fn write(file: &Path, text: &str) -> Result<(), BuildError> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(BuildError::io("create", folder))?;
+    }
+    fs::write(file, text).map_err(BuildError::io("write", file))
+}
+
+/// Only the workspace's own manifests are read, so nothing is fetched and nothing needs to have been.
+fn describe(manifest: &Path) -> Result<Metadata, BuildError> {
+    let answer = MetadataCommand::new()
+        .manifest_path(manifest)
+        .no_deps()
+        .other_options(["--offline".to_owned()])
+        .exec();
+    answer.map_err(|error| BuildError::Metadata {
+        path: manifest.to_owned(),
+        problem: match error {
+            cargo_metadata::Error::CargoMetadata { stderr } => stderr.trim().to_owned(),
+            other => other.to_string(),
+        },
+    })
+}
+
+/// The package at `start` and every package that it reaches by path, by manifest.
+fn path_closure(start: &Path, metadata: &Metadata) -> Result<BTreeMap<PathBuf, Package>, BuildError> {
+    let mut found = BTreeMap::new();
+    let mut known: BTreeMap<PathBuf, Package> = by_manifest(metadata);
+    let mut waiting = vec![start.to_owned()];
+    while let Some(manifest) = waiting.pop() {
+        if found.contains_key(&manifest) {
+            continue;
+        }
+        if !known.contains_key(&manifest) {
+            known.extend(by_manifest(&describe(&manifest)?));
+        }
+        let package = known.get(&manifest).cloned().ok_or_else(|| BuildError::Metadata {
+            path: manifest.clone(),
+            problem: "it is a workspace without a package".to_owned(),
+        })?;
+        for dependency in needed(&package) {
+            if let Some(path) = &dependency.path {
+                let manifest = path.join("Cargo.toml").into_std_path_buf();
+                waiting.push(manifest.canonicalize().map_err(BuildError::io("read", &manifest))?);
+            }
+        }
+        found.insert(manifest, package);
+    }
+    Ok(found)
+}
+
+fn by_manifest(metadata: &Metadata) -> BTreeMap<PathBuf, Package> {
+    let with_path = |package: &Package| {
+        let manifest = package.manifest_path.clone().into_std_path_buf();
+        (manifest.canonicalize().unwrap_or(manifest), package.clone())
+    };
+    metadata.packages.iter().map(with_path).collect()
+}
+
+fn needed(package: &Package) -> impl Iterator<Item = &cargo_metadata::Dependency> {
+    package
+        .dependencies
+        .iter()
+        .filter(|dependency| dependency.kind != DependencyKind::Development)
+}
+
+/// What a manifest says that reaches the compiler: no lints, no tests, no formatting.
+fn declaration(package: &Package, workspace: &Path) -> String {
+    let mut lines = vec![format!("{} {} {:?}", package.name, package.version, package.edition)];
+    lines.extend(
+        package
+            .features
+            .iter()
+            .map(|(name, parts)| format!("feature {name} {parts:?}")),
+    );
+    for dependency in needed(package) {
+        let place = dependency
+            .path
+            .as_ref()
+            .map(|path| relative(path.as_std_path(), workspace));
+        lines.push(format!(
+            "needs {} {:?} {:?} {} {} {:?}",
+            dependency.name,
+            dependency.rename,
+            dependency.features,
+            dependency.uses_default_features,
+            dependency.optional,
+            place
+        ));
+    }
+    lines[1..].sort();
+    lines.join("\n") + "\n"
+}
+
+/// Versions and checksums of the crates that come from a registry.
+fn locked(packages: &BTreeMap<PathBuf, Package>, lock: &Path) -> Result<BTreeSet<String>, BuildError> {
+    #[derive(serde::Deserialize)]
+    struct Lock {
+        #[serde(default)]
+        package: Vec<Locked>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Locked {
+        name: String,
+        version: String,
+        checksum: Option<String>,
+        #[serde(default)]
+        dependencies: Vec<String>,
+    }
+    if !lock.is_file() {
+        return Ok(BTreeSet::new());
+    }
+    let text = fs::read_to_string(lock).map_err(BuildError::io("read", lock))?;
+    let parsed: Lock = toml::from_str(&text).map_err(|error| BuildError::Metadata {
+        path: lock.to_owned(),
+        problem: error.to_string(),
+    })?;
+    let mut waiting: Vec<String> = packages
+        .values()
+        .flat_map(needed)
+        .filter(|d| d.path.is_none())
+        .map(|d| d.name.clone())
+        .collect();
+    let mut seen = BTreeSet::new();
+    while let Some(wanted) = waiting.pop() {
+        // `name`, or `name version` where there are several.
+        let mut words = wanted.split(' ');
+        let (name, version) = (words.next().unwrap_or_default(), words.next());
+        for entry in parsed
+            .package
+            .iter()
+            .filter(|p| p.name == name && version.is_none_or(|v| p.version == v))
+        {
+            if seen.insert(format!("{} {} {:?}\n", entry.name, entry.version, entry.checksum)) {
+                waiting.extend(entry.dependencies.iter().cloned());
+            }
+        }
+    }
+    Ok(seen)
+}
+
+fn collect(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), BuildError> {
+    for entry in fs::read_dir(folder).map_err(BuildError::io("read", folder))? {
+        let path = entry.map_err(BuildError::io("read", folder))?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else {
+            files.insert(path);
+        }
+    }
+    Ok(())
+}
+
+/// With `/` between the parts on every system, so that the hash is the same everywhere.
+fn relative(path: &Path, root: &Path) -> String {
+    let inside = path.strip_prefix(root).unwrap_or(path);
+    inside
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+/// A file's bytes with line ends as `\n`: a checkout may have changed them.
+fn text(file: &Path) -> Result<Vec<u8>, BuildError> {
+    let mut bytes = fs::read(file).map_err(BuildError::io("read", file))?;
+    let mut previous = 0;
+    let carriage_returns: Vec<bool> = bytes.windows(2).map(|pair| pair == b"\r\n").collect();
+    bytes.retain(|_| {
+        let drop = carriage_returns.get(previous).copied().unwrap_or(false);
+        previous += 1;
+        !drop
+    });
+    Ok(bytes)
+}

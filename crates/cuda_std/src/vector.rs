@@ -1,0 +1,1 @@
+//! Vectors that one instruction loads or stores.

@@ -1,0 +1,191 @@
+//! The transpose, `y[col][row] = x[row][col]`: the smallest problem in which shared memory pays and its layout decides.
+//!
+//! | kernel | a warp reads of `x` | and writes of `y` | tile | what it shows |
+//! |---|---|---|---|---|
+//! | [`copy`] | a row | a row | none | the bound: moves as much, transposes nothing |
+//! | [`naive`] | a row | a column | none | every lane writes into a sector of its own |
+//! | [`tiled`] | a row | a row | `[32][32]` | shared memory turns the tile, but a column of it is all one bank |
+//! | [`padded`] | a row | a row | `[32][33]` | one unused column spreads a column over all banks |
+//! | [`swizzled`] | a row | a row | `[32][32]` | so does permuting the columns of each row, and nothing is unused |
+//! | [`dynamic`] | a row | a row | chosen at launch | the same with tile and pitch as parameters |
+//!
+//! Each has one entry point an element type, `transpose_padded_f32` and so on; [`VARIANTS`] lists them for hosts.
+//!
+//! # Launch
+//!
+//! Blocks of [`BLOCK`] threads in a grid of [`grid`]. A grid has at most 65,535 blocks along y, so a block also takes
+//! the tiles a grid's height below its own, until there are none. Rows and columns are any number from 1; matrices are
+//! dense and row-major; offsets are 64-bit.
+
+mod variants;
+
+use cuda_std::layout::{Layout, Pitched, RowMajor, XorColumns};
+use cuda_std::prelude::*;
+
+pub use variants::{BLOCK, Element, TILE, VARIANTS, Variant, grid};
+
+/// Rows of a block, fewer than those of a tile: a thread moves every eighth row of its column.
+const STEP: u32 = BLOCK[1];
+
+/// Elements of a tile that a thread moves.
+const PER_THREAD: usize = (TILE / STEP) as usize;
+
+/// Copies `x` to `y`: what a transpose could reach at best.
+///
+/// # Safety
+/// `x` and `y` each hold `rows * cols` elements and do not overlap; the block is [`BLOCK`].
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+pub unsafe fn copy<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
+    let x = GlobalMatrix::new(x, Pitched::unchecked(rows, cols, cols));
+    let y = GlobalMatrixMut::new(y, Pitched::unchecked(rows, cols, cols));
+    let (tx, ty) = (thread_idx_x(), thread_idx_y());
+    for_each_tile(rows, TILE, |row, col| {
+        // SAFETY: both matrices are as the caller promises, and no two threads have the same element.
+        unsafe {
+            let moved = read_column(x, row + ty, col + tx); // lane = tx: a row of x
+            for (j, value) in (0..).step_by(STEP as usize).zip(moved) {
+                y.set(row + ty + j, col + tx, value); // lane = tx: a row of y
+            }
+        }
+    });
+}
+
+/// Writes each element where it belongs: the lanes of a warp write a column.
+///
+/// # Safety
+/// As [`copy`].
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+pub unsafe fn naive<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
+    let x = GlobalMatrix::new(x, Pitched::unchecked(rows, cols, cols));
+    let y = GlobalMatrixMut::new(y, Pitched::unchecked(cols, rows, rows));
+    let (tx, ty) = (thread_idx_x(), thread_idx_y());
+    for_each_tile(rows, TILE, |row, col| {
+        // SAFETY: as in `copy`.
+        unsafe {
+            let moved = read_column(x, row + ty, col + tx); // lane = tx: a row of x
+            for (j, value) in (0..).step_by(STEP as usize).zip(moved) {
+                y.set(col + tx, row + ty + j, value); // lane = tx: a column of y, one sector a lane
+            }
+        }
+    });
+}
+
+/// Turns each tile in shared memory, rows one after the other: the column that a warp reads is a single bank.
+///
+/// # Safety
+/// As [`copy`].
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+pub unsafe fn tiled<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
+    let tile = shared_tile!(T, RowMajor<32, 32>);
+    // SAFETY: the caller's promise; the tile is this kernel's own.
+    unsafe { through(tile, x, y, rows, cols) }
+}
+
+/// As [`tiled`], with an unused column at the end of each row of the tile.
+///
+/// # Safety
+/// As [`copy`].
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+pub unsafe fn padded<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
+    let tile = shared_tile!(T, RowMajor<32, 32, 33>);
+    // SAFETY: the caller's promise; the tile is this kernel's own.
+    unsafe { through(tile, x, y, rows, cols) }
+}
+
+/// As [`tiled`], with the columns of each row of the tile permuted by the row's number.
+///
+/// # Safety
+/// As [`copy`].
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+pub unsafe fn swizzled<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
+    let tile = shared_tile!(T, XorColumns<32, 32>);
+    // SAFETY: the caller's promise; the tile is this kernel's own.
+    unsafe { through(tile, x, y, rows, cols) }
+}
+
+/// The transpose of [`tiled`], [`padded`] and [`swizzled`]: only where the tile's elements lie differs.
+///
+/// # Safety
+/// As [`copy`]; no other thread of the block uses the tile otherwise.
+#[inline(always)]
+unsafe fn through<T: Copy + Default, L: Layout>(tile: SharedTile<T, L>, x: *const T, y: *mut T, rows: u32, cols: u32) {
+    let x = GlobalMatrix::new(x, Pitched::unchecked(rows, cols, cols));
+    let y = GlobalMatrixMut::new(y, Pitched::unchecked(cols, rows, rows));
+    let (tx, ty) = (thread_idx_x(), thread_idx_y());
+    for_each_tile(rows, TILE, |row, col| {
+        // SAFETY: as in `copy`; the barrier parts the tile's writes from its reads, `for_each_tile` these from the next.
+        unsafe {
+            let moved = read_column(x, row + ty, col + tx); // lane = tx: a row of x
+            for (j, value) in (0..).step_by(STEP as usize).zip(moved) {
+                tile.write(ty + j, tx, value); // lane = tx: a row of the tile
+            }
+            sync_threads();
+            for j in (0..TILE).step_by(STEP as usize) {
+                let value = tile.read(tx, ty + j); // lane = tx: a column of the tile
+                y.set(col + ty + j, row + tx, value); // lane = tx: a row of y
+            }
+        }
+    });
+}
+
+/// The transpose through a square tile of `side` elements, `pitch` from a row to the next, in dynamic shared memory.
+///
+/// A warp takes 32 columns of a row at a time, so every side from 1 works; multiples of 32 keep all lanes busy.
+///
+/// # Safety
+/// As [`copy`]; the launch provides `side * pitch` elements of dynamic shared memory, and `pitch >= side >= 1`.
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+pub unsafe fn dynamic<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32, side: u32, pitch: u32) {
+    let x = GlobalMatrix::new(x, Pitched::unchecked(rows, cols, cols));
+    let y = GlobalMatrixMut::new(y, Pitched::unchecked(cols, rows, rows));
+    // SAFETY: the launch provides it, and there is no other handle.
+    let tile = unsafe { dynamic_shared().tile::<T, _>(0, Pitched::unchecked(side, side, pitch)) };
+    let (tx, ty) = (thread_idx_x(), thread_idx_y());
+    for_each_tile(rows, side, |row, col| {
+        // SAFETY: as in `through`; only elements of the tile that were written are read.
+        unsafe {
+            for i in (ty..side).step_by(STEP as usize) {
+                for j in (tx..side).step_by(TILE as usize) {
+                    if let Some(value) = x.get(row + i, col + j) {
+                        tile.write(i, j, value); // lane = j % 32: a row of x, a row of the tile
+                    }
+                }
+            }
+            sync_threads();
+            for i in (ty..side).step_by(STEP as usize) {
+                for j in (tx..side).step_by(TILE as usize) {
+                    if y.contains(col + i, row + j) {
+                        y.write(col + i, row + j, tile.read(j, i)); // lane = j % 32: a column of the tile, a row of y
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Calls `body` with the first row and column of each tile of this block, with a barrier between tiles.
+#[inline(always)]
+fn for_each_tile(rows: u32, side: u32, body: impl Fn(u32, u32)) {
+    let tiles = rows.div_ceil(side);
+    let mut tile = block_idx_y();
+    loop {
+        body(tile * side, block_idx_x() * side);
+        tile += grid_dim_y();
+        if tile >= tiles {
+            break;
+        }
+        sync_threads();
+    }
+}
+
+/// Every eighth element down a column of `x` from (`row`, `col`), as many as a thread moves of a tile.
+///
+/// All are read before any is used, so that the reads wait for memory together. Outside of `x` there are zeros.
+///
+/// # Safety
+/// `x` is as its maker promised.
+#[inline(always)]
+unsafe fn read_column<T: Copy + Default>(x: GlobalMatrix<T>, row: u32, col: u32) -> [T; PER_THREAD] {
+    // SAFETY: the caller's promise.
+    core::array::from_fn(|j| unsafe { x.get(row + j as u32 * STEP, col) }.unwrap_or_default())
+}

@@ -1,0 +1,144 @@
+//! What a host needs to launch the transposes.
+
+use cuda_std::layout::{RowMajor, Shape, StaticLayout, XorColumns};
+
+/// Rows and columns of a tile of every variant whose tile is not chosen at launch.
+pub const TILE: u32 = 32;
+
+/// Threads of a block.
+pub const BLOCK: [u32; 3] = [TILE, 8, 1];
+
+/// The most blocks along y of any grid.
+const MOST_BLOCKS_Y: u32 = 65_535;
+
+/// Blocks of the grid for a matrix of `rows` x `cols` in square tiles of `side` elements (not 0).
+///
+/// ```
+/// use kernels_gpu::transpose::{TILE, grid};
+/// assert_eq!(grid(1000, 777, TILE), [25, 32, 1]);
+/// // More tiles than a grid has blocks along y: blocks take several.
+/// assert_eq!(grid(2_097_153, 4, TILE), [1, 65_535, 1]);
+/// ```
+#[must_use]
+pub const fn grid(rows: u32, cols: u32, side: u32) -> [u32; 3] {
+    let tiles = rows.div_ceil(side);
+    [
+        cols.div_ceil(side),
+        if tiles < MOST_BLOCKS_Y { tiles } else { MOST_BLOCKS_Y },
+        1,
+    ]
+}
+
+/// An element type that there are transposes for. Only its size matters: bits are moved, not numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Element {
+    /// 4 bytes.
+    F32,
+    /// 8 bytes.
+    F64,
+    /// 2 bytes: `u16`, `f16`, `bf16`, ..
+    U16,
+    /// 1 byte.
+    U8,
+}
+
+impl Element {
+    /// Every element type.
+    pub const ALL: [Element; 4] = [Element::F32, Element::F64, Element::U16, Element::U8];
+
+    /// Rust's name of the type, which ends the names of entry points.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Element::F32 => "f32",
+            Element::F64 => "f64",
+            Element::U16 => "u16",
+            Element::U8 => "u8",
+        }
+    }
+
+    /// Bytes of an element.
+    #[must_use]
+    pub const fn size(self) -> u32 {
+        match self {
+            Element::F32 => 4,
+            Element::F64 => 8,
+            Element::U16 => 2,
+            Element::U8 => 1,
+        }
+    }
+}
+
+/// A transpose kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variant {
+    /// Its function in [`transpose`](crate::transpose).
+    pub name: &'static str,
+    /// How its tile lies in static shared memory, where it has one.
+    pub tile: Option<Shape<'static>>,
+    /// Whether its tile is in dynamic shared memory, and two more parameters, side and pitch, follow rows and columns.
+    pub dynamic: bool,
+    /// Whether it transposes: all but the copy.
+    pub transposes: bool,
+    entries: [&'static str; Element::ALL.len()],
+}
+
+impl Variant {
+    /// The entry point for an element type.
+    ///
+    /// ```
+    /// use kernels_gpu::transpose::{Element, Variant};
+    /// assert_eq!(Variant::named("padded").unwrap().entry(Element::F64), "transpose_padded_f64");
+    /// ```
+    #[must_use]
+    pub const fn entry(&self, element: Element) -> &'static str {
+        self.entries[element as usize]
+    }
+
+    /// Bytes of static shared memory of a block.
+    ///
+    /// ```
+    /// use kernels_gpu::transpose::{Element, Variant};
+    /// assert_eq!(Variant::named("padded").unwrap().shared_bytes(Element::F32), 4224);
+    /// ```
+    #[must_use]
+    pub const fn shared_bytes(&self, element: Element) -> u32 {
+        match self.tile {
+            Some(shape) => shape.storage() * element.size(),
+            None => 0,
+        }
+    }
+
+    /// The variant of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Variant> {
+        VARIANTS.iter().find(|variant| variant.name == name)
+    }
+}
+
+macro_rules! variant {
+    ($name:literal, $tile:expr, $dynamic:expr) => {
+        Variant {
+            name: $name,
+            tile: $tile,
+            dynamic: $dynamic,
+            transposes: !matches!($name.as_bytes(), b"copy"),
+            entries: [
+                concat!("transpose_", $name, "_f32"),
+                concat!("transpose_", $name, "_f64"),
+                concat!("transpose_", $name, "_u16"),
+                concat!("transpose_", $name, "_u8"),
+            ],
+        }
+    };
+}
+
+/// Every variant, in the order in which they are taught.
+pub const VARIANTS: [Variant; 6] = [
+    variant!("copy", None, false),
+    variant!("naive", None, false),
+    variant!("tiled", Some(<RowMajor<32, 32> as StaticLayout>::SHAPE), false),
+    variant!("padded", Some(<RowMajor<32, 32, 33> as StaticLayout>::SHAPE), false),
+    variant!("swizzled", Some(<XorColumns<32, 32> as StaticLayout>::SHAPE), false),
+    variant!("dynamic", None, true),
+];
