@@ -1,5 +1,30 @@
-//! tile33.
+//! Shared-memory kernels for NVIDIA GPUs in pure Rust, and the tools that show what a data layout costs.
+//!
+//! This crate is what applications depend on. The kernels come compiled: a program needs neither CUDA nor a GPU to build
+//! or start. On a machine with an NVIDIA GPU it runs them there, on any other machine on the emulator.
+//!
+//! ```
+//! use tile33::{Device, Kernels};
+//!
+//! let kernels = Kernels::load(&Device::open())?;
+//! let matrix = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]; // 2 rows, 3 columns
+//! assert_eq!(kernels.transpose(&matrix, 2, 3)?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | part | for |
+//! |---|---|
+//! | [`Kernels`], [`kernels`], [`transpose`] | the kernels of this project |
+//! | [`host`] | devices, buffers, launches of any PTX, comparisons with the CPU |
+//! | [`layout`] | layouts as types, and the exact cost of a warp's access |
+//! | [`ptx`], [`sim`] | PTX as data, and running it on the CPU with counters and checks |
 
 pub mod kernels;
+pub mod transpose;
 
+pub use kernels::Kernels;
 pub use tile33_host as host;
+pub use tile33_host::{Device, DeviceBuffer, Error};
+pub use tile33_layout as layout;
+pub use tile33_ptx as ptx;
+pub use tile33_sim as sim;
