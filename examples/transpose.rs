@@ -1,0 +1,141 @@
+//! A matrix, transposed six ways: watch the bank conflicts appear and disappear.
+//!
+//! ```sh
+//! cargo run --example transpose                                   # 1024 x 1024 on the GPU, or on the emulator
+//! cargo run --release --example transpose -- --rows 1000 --cols 777 --backend emulator
+//! cargo run --release --example transpose -- --input photo.jpg --output transposed.png
+//! ```
+//!
+//! Every variant writes into a poisoned buffer and is compared with the CPU's transpose bit by bit.
+//! Exit code: 0 if all are correct, 1 if one is wrong, 2 if nothing could be run.
+
+// Nothing of an example is reachable from outside of it.
+#![allow(unreachable_pub)]
+
+#[path = "transpose/contest.rs"]
+mod contest;
+#[path = "transpose/input.rs"]
+mod input;
+#[path = "transpose/table.rs"]
+mod table;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use tile33::Device;
+use tile33::transpose::{ALL, Variant};
+
+use crate::contest::{Plan, run_all};
+use crate::input::{ElementType, Matrix, with_elements};
+
+/// Transposes a matrix in six ways and shows what each costs.
+#[derive(Debug, Parser)]
+struct Args {
+    /// Rows of the generated matrix
+    #[arg(long, default_value_t = 1024, conflicts_with = "input")]
+    rows: usize,
+    /// Columns of the generated matrix
+    #[arg(long, default_value_t = 1024, conflicts_with = "input")]
+    cols: usize,
+    /// Element type of the generated matrix
+    #[arg(long, value_enum, default_value = "f32", conflicts_with = "input")]
+    element: ElementType,
+    /// A PNG or JPEG picture, or a .npy matrix, to transpose instead
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Where to write what the last variant made
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Variants to run, separated by commas [default: all]
+    #[arg(long, value_delimiter = ',', value_parser = variant)]
+    variant: Vec<&'static Variant>,
+    /// Where to run them
+    #[arg(long, value_enum, default_value = "auto")]
+    backend: Backend,
+    /// Timed launches of each variant on a GPU, of which the median counts
+    #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: u32,
+    /// PTX of another compiler with the same kernel names and parameters, timed launch by launch beside ours
+    #[arg(long, value_name = "FILE.ptx")]
+    against: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Backend {
+    /// The GPU if there is one, else the emulator
+    Auto,
+    /// The first CUDA device
+    Cuda,
+    /// The CPU, counting and checking
+    Emulator,
+}
+
+fn variant(name: &str) -> Result<&'static Variant, String> {
+    Variant::named(name).ok_or_else(|| {
+        let names: Vec<&str> = ALL.iter().map(|variant| variant.name).collect();
+        format!("there is {}", names.join(", "))
+    })
+}
+
+fn main() -> ExitCode {
+    match run(Args::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(report) => {
+            eprintln!("{report:?}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every variant was correct.
+fn run(args: Args) -> Result<bool> {
+    let device = match args.backend {
+        Backend::Auto => Device::open(),
+        Backend::Cuda => Device::cuda(0)
+            .into_diagnostic()
+            .wrap_err("--backend cuda needs a CUDA device")?,
+        Backend::Emulator => Device::emulator(),
+    };
+    let matrix = match &args.input {
+        Some(path) => Matrix::read(path)?,
+        None => Matrix::generate(args.rows, args.cols, args.element)?,
+    };
+    if matrix.rows == 0 || matrix.cols == 0 {
+        return Err(miette!("a matrix has at least one row and one column"));
+    }
+    let twin = match &args.against {
+        Some(path) => {
+            let text = std::fs::read_to_string(path).into_diagnostic();
+            Some(text.wrap_err_with(|| format!("cannot read {}", path.display()))?)
+        }
+        None => None,
+    };
+    let plan = Plan {
+        device: &device,
+        rows: matrix.rows,
+        cols: matrix.cols,
+        variants: if args.variant.is_empty() {
+            ALL.iter().collect()
+        } else {
+            args.variant
+        },
+        repetitions: args.repetitions,
+        twin: twin.as_deref(),
+    };
+    let (outcome, last) = with_elements!(&matrix.elements, elements => {
+        let (outcome, last) = run_all(&plan, elements)?;
+        (outcome, last.into())
+    });
+    let correct = outcome.all_correct();
+    // Nobody to tell if the reader has gone.
+    let _ = write!(std::io::stdout(), "{}", table::render(&plan, &outcome));
+    if let Some(path) = &args.output {
+        let result = matrix.result(last, plan.last().transposes);
+        result.write(path)?;
+    }
+    Ok(correct)
+}
