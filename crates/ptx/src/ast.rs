@@ -36,7 +36,7 @@ pub struct Module {
     pub target: Vec<String>,
     /// `.address_size`, 32 or 64 bits.
     pub address_size: u32,
-    /// `.file N "path"`
+    /// `.file N "path"`, and the files that only comments about inlining name, numbered after them.
     pub files: Vec<SourceFile>,
     /// Module-scope variables. [`VarId`]s below `variables.len()` in every function mean these.
     pub variables: Vec<Variable>,
@@ -163,6 +163,18 @@ pub struct Body {
     pub call_targets: Vec<CallTargets>,
     /// The instructions, in order.
     pub instructions: Vec<Instruction>,
+    /// Where stretches of the instructions were inlined, in order. See [`Body::inline_chain`].
+    pub inlined: Vec<Inlined>,
+}
+
+/// From which instruction on a chain of inlining holds, up to the next entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inlined {
+    /// Index of the first instruction.
+    pub from: u32,
+    /// The place that the code was inlined at, the place that this one was inlined at, and so on; empty for code that was
+    /// not inlined.
+    pub chain: Vec<SourceLoc>,
 }
 
 /// A declared register.
@@ -400,7 +412,7 @@ pub struct Instruction {
     pub pos: Pos,
     /// The `.loc` in force.
     pub loc: Option<SourceLoc>,
-    /// Where the function that `loc` is in was inlined (`.loc .., inlined_at ..`), if said.
+    /// Where the function that `loc` is in was inlined, if said. [`Body::inline_chain`] has the places further out.
     pub inlined_at: Option<SourceLoc>,
 }
 

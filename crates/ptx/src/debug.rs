@@ -8,16 +8,14 @@ use crate::module::Parser;
 impl<'a> Parser<'a> {
     /// `.loc file line column [, function_name label [+ offset], inlined_at file line column]`
     ///
-    /// LLVM writes where the line was inlined as a comment: `// tile.rs:12:9 @[ kernels.rs:40:5 ]`. That is taken too, if
-    /// a `.file` has that path.
-    pub(crate) fn loc(&mut self) -> Result<(SourceLoc, Option<SourceLoc>)> {
+    /// LLVM writes where the line was inlined as a comment. That is taken too.
+    pub(crate) fn loc(&mut self) -> Result<()> {
         self.cursor.bump()?;
         let file = self.cursor.small("the number of the file")?;
         let line = self.cursor.small("the line")?;
         let after_line = self.cursor.rest_of_line();
         let column = self.cursor.small("the column")?;
         let mut inlined_at = None;
-        let mut said = false;
         while self.cursor.accept(Kind::Comma)? {
             match self.cursor.text() {
                 "function_name" => {
@@ -29,7 +27,6 @@ impl<'a> Parser<'a> {
                 }
                 "inlined_at" => {
                     self.cursor.bump()?;
-                    said = true;
                     inlined_at = Some(SourceLoc {
                         file: self.cursor.small("the number of the file inlined into")?,
                         line: self.cursor.small("the line inlined at")?,
@@ -39,20 +36,16 @@ impl<'a> Parser<'a> {
                 _ => return Err(self.cursor.expected("`function_name` or `inlined_at`")),
             }
         }
-        if !said && let Some((_, chain)) = after_line.split_once("@[ ") {
-            inlined_at = self.inlined_comment(chain);
-        }
-        Ok((SourceLoc { file, line, column }, inlined_at))
-    }
-
-    /// `path:line:column ]` or `path:line:column @[ .. ] ]`
-    fn inlined_comment(&self, chain: &str) -> Option<SourceLoc> {
-        let place = chain.split(" @[ ").next()?.split(" ]").next()?;
-        let mut parts = place.rsplitn(3, ':');
-        let column = parts.next()?.trim().parse().ok()?;
-        let line = parts.next()?.parse().ok()?;
-        let file = *self.file_numbers.get(parts.next()?)?;
-        Some(SourceLoc { file, line, column })
+        let comment = after_line
+            .split_once("// ")
+            .and_then(|(_, comment)| comment.split_once(" @[ "));
+        let loc = SourceLoc { file, line, column };
+        let from = self.function.body.instructions.len() as u32;
+        self.function.loc = Some(loc);
+        self.function
+            .chains
+            .push(from, loc, inlined_at, comment.map(|(_, chain)| chain));
+        Ok(())
     }
 
     /// `.section .name { .. }`: labels, and `.b8` .. `.b64` with numbers, labels and differences of labels. Only the form is

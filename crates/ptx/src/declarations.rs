@@ -13,7 +13,7 @@ pub(crate) const MOST_REGISTERS: u32 = 1 << 20;
 #[derive(Clone, Copy)]
 struct Attributes {
     space: Space,
-    ty: Option<Type>,
+    ty: Type,
     vector: u8,
     align: Option<u32>,
     pointer: Option<PointerAttr>,
@@ -57,29 +57,23 @@ impl<'a> Parser<'a> {
             self.cursor.small("the number of the constant bank")?;
             self.cursor.expect(Kind::RBracket, "`]`")?;
         }
-        let mut found = Attributes {
-            space,
-            ty: None,
-            vector: 1,
-            align: None,
-            pointer: None,
-        };
+        let (mut ty, mut vector_size, mut align, mut pointer) = (None, 1, None, None);
         while let Some(word) = self.cursor.dotted() {
             match word {
                 "align" => {
                     self.cursor.bump()?;
-                    found.align = Some(self.alignment()?);
+                    align = Some(self.alignment()?);
                 }
                 "ptr" => {
                     self.cursor.bump()?;
-                    found.pointer = Some(self.pointer()?);
+                    pointer = Some(self.pointer()?);
                 }
                 "attribute" => self.attribute()?,
                 _ => {
-                    if let Some(ty) = Type::from_word(word) {
-                        found.ty = Some(ty);
-                    } else if let Some(vector) = vector(word) {
-                        found.vector = vector;
+                    if let Some(named) = Type::from_word(word) {
+                        ty = Some(named);
+                    } else if let Some(size) = vector(word) {
+                        vector_size = size;
                     } else {
                         return Err(self.cursor.expected("a type, `.align`, or the name that is declared"));
                     }
@@ -87,7 +81,14 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        Ok(found)
+        let ty = ty.ok_or_else(|| self.cursor.expected("a type like `.u32` before the name"))?;
+        Ok(Attributes {
+            space,
+            ty,
+            vector: vector_size,
+            align,
+            pointer,
+        })
     }
 
     fn alignment(&mut self) -> Result<u32> {
@@ -136,12 +137,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn typed(&self, found: Attributes) -> Result<Type> {
-        found
-            .ty
-            .ok_or_else(|| self.cursor.expected("a type like `.u32` before the name"))
-    }
-
     /// Checks that what is declared has a size that can be computed with.
     fn sized(&self, variable: &Variable) -> Result<()> {
         let element = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
@@ -160,11 +155,16 @@ impl<'a> Parser<'a> {
     }
 
     fn variable(&mut self, found: Attributes, linkage: Linkage, name: &str, pos: Pos) -> Result<Variable> {
-        let ty = self.typed(found)?;
+        let ty = found.ty;
         let mut dims = Vec::new();
         while self.cursor.accept(Kind::LBracket)? {
             dims.push(match self.cursor.kind() {
-                Kind::RBracket => None,
+                Kind::RBracket if dims.is_empty() => None,
+                Kind::RBracket => {
+                    return Err(self
+                        .cursor
+                        .expected("a number: only the first dimension may be left open"));
+                }
                 _ => Some(self.cursor.integer("the number of elements")?),
             });
             self.cursor.expect(Kind::RBracket, "`]` after the number of elements")?;
@@ -227,7 +227,7 @@ impl<'a> Parser<'a> {
     /// `.reg .b32 %r<8>, %t, ..;`
     pub(crate) fn registers(&mut self) -> Result<()> {
         let found = self.attributes()?;
-        let ty = self.typed(found)?;
+        let ty = found.ty;
         loop {
             let (name, pos) = self.cursor.word("the name of the register")?;
             let count = if self.cursor.accept(Kind::Less)? {

@@ -3,6 +3,7 @@
 use std::mem;
 
 use crate::error::{ParseError, Result};
+use crate::inlining::Chains;
 use crate::lexer::Kind;
 use crate::module::{Global, Parser};
 use crate::names::{Meaning, Names};
@@ -16,9 +17,9 @@ pub(crate) struct FunctionState<'a> {
     pub(crate) body: Body,
     /// Labels named before they are known.
     pub(crate) pending: Vec<Pending<'a>>,
-    /// The `.loc` in force, and where it was inlined.
+    /// The `.loc` in force.
     pub(crate) loc: Option<SourceLoc>,
-    pub(crate) inlined_at: Option<SourceLoc>,
+    pub(crate) chains: Chains<'a>,
     pub(crate) pragmas: Vec<String>,
 }
 
@@ -69,6 +70,7 @@ impl<'a> Parser<'a> {
         let id = self.declare_function(name, pos, function, has_body)?;
         if has_body {
             let body = self.body(&returns, &params)?;
+            self.sites.push((id.0, mem::take(&mut self.function.chains.sites)));
             let function = &mut self.module.functions[id.0 as usize];
             function.body = Some(body);
             function.pragmas.append(&mut self.function.pragmas);
@@ -120,6 +122,7 @@ impl<'a> Parser<'a> {
                 self.attribute()?;
                 continue;
             }
+            let text = self.cursor.text();
             let at = self.cursor.bump()?;
             let bounds = &mut function.bounds;
             match word {
@@ -149,7 +152,7 @@ impl<'a> Parser<'a> {
                         self.three()?;
                     }
                 }
-                _ => return Err(ParseError::new(at.pos, "expected a directive of a function", word)),
+                _ => return Err(ParseError::new(at.pos, "expected a directive of a function", text)),
             }
         }
         Ok(())

@@ -31,8 +31,7 @@ impl<'a> Parser<'a> {
         }
         let mut inside = vec![1u64];
         for length in lengths.iter().skip(1).rev() {
-            let length = length.ok_or_else(|| self.cursor.error("only the first dimension may be left open"))?;
-            inside.push(inside.last().map_or(1, |n| n.saturating_mul(length)));
+            inside.push(inside.last().map_or(1, |n| n.saturating_mul(length.unwrap_or(1))));
         }
         inside.reverse();
         let place = Place {

@@ -17,6 +17,7 @@ mod error;
 mod expressions;
 mod functions;
 mod initializers;
+mod inlining;
 mod lexer;
 mod lookup;
 mod module;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{FuncId, Function, Module, PointerAttr, SourceFile, SourceLoc, Type, VarId, Variable};
+use crate::{Body, FuncId, Function, Module, PointerAttr, SourceFile, SourceLoc, Type, VarId, Variable};
 
 impl Module {
     /// The kernels that have a body.
@@ -83,6 +83,14 @@ impl fmt::Display for KernelParameter {
             (false, Some(_)) => write!(f, "{} (pointer)", self.name),
             (false, None) => write!(f, "{} (.{})", self.name, self.ty),
         }
+    }
+}
+
+impl Body {
+    /// The places that instruction `index` was inlined at, innermost first; empty if it was not inlined.
+    pub fn inline_chain(&self, index: usize) -> &[SourceLoc] {
+        let next = self.inlined.partition_point(|site| site.from as usize <= index);
+        next.checked_sub(1).map_or(&[], |at| &self.inlined[at].chain)
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::{Arc, LazyLock};
 use crate::cursor::Cursor;
 use crate::error::{ParseError, Result};
 use crate::functions::FunctionState;
+use crate::inlining::{Chain, Paths};
 use crate::lexer::Kind;
 use crate::names::Map;
-use crate::{FuncId, Linkage, Modifier, Module, Opcode, Pos, SourceFile, SpecialRegister, Variable};
+use crate::{FuncId, Linkage, Modifier, Module, Opcode, Operand, Pos, SourceFile, SpecialRegister, Variable};
 
 /// Zero bytes that initialisers with inner braces may add between the values written: more is an error, since a few
 /// characters could otherwise ask for any amount of memory.
@@ -29,10 +30,14 @@ pub(crate) struct Parser<'a> {
     pub(crate) modifiers: Map<&'a str, Modifier>,
     /// Words of video operands and other rare ones.
     pub(crate) words: Map<&'a str, Arc<str>>,
-    /// Files by path, for the inlined-at comments.
-    pub(crate) file_numbers: Map<&'a str, u32>,
+    pub(crate) paths: Paths<'a>,
+    /// Where code was inlined, for each function with a body.
+    pub(crate) sites: Vec<(u32, Vec<(u32, Chain<'a>)>)>,
     /// Zero bytes that initialisers may still add.
     pub(crate) padding_left: u64,
+    /// Modifiers and operands of the instruction being parsed, so that each instruction allocates once for them.
+    pub(crate) modifier_scratch: Vec<Modifier>,
+    pub(crate) operand_scratch: Vec<Operand>,
     /// The function being parsed.
     pub(crate) function: FunctionState<'a>,
 }
@@ -70,15 +75,27 @@ pub fn parse(text: &str) -> std::result::Result<Module, ParseError> {
             globals: Map::default(),
             modifiers: Map::default(),
             words: Map::default(),
-            file_numbers: Map::default(),
+            sites: Vec::new(),
+            paths: Paths::default(),
             padding_left: MOST_PADDING,
+            modifier_scratch: Vec::new(),
+            operand_scratch: Vec::new(),
             function: FunctionState::default(),
         };
         parser.header()?;
         while parser.cursor.kind() != Kind::End {
             parser.top_level()?;
         }
-        Ok(parser.module)
+        let Parser {
+            mut module,
+            sites,
+            mut paths,
+            ..
+        } = parser;
+        for (function, sites) in sites {
+            paths.resolve(&mut module, function, sites);
+        }
+        Ok(module)
     };
     run().map_err(|error: Box<ParseError>| *error)
 }
@@ -143,7 +160,7 @@ impl<'a> Parser<'a> {
             Some("target") => self.target(),
             Some("address_size") => self.address_size(),
             // Stray `.loc` lines stand between functions in the output of some compilers.
-            Some("loc") => self.loc().map(drop),
+            Some("loc") => self.loc(),
             _ if self.cursor.kind() == Kind::Semicolon => self.cursor.bump().map(drop),
             _ => Err(self.cursor.expected(
                 "a directive of the module: `.entry`, `.func`, `.global`, `.const`, `.shared`, `.file`, `.section` ..",
@@ -211,7 +228,7 @@ impl<'a> Parser<'a> {
         while self.cursor.accept(Kind::Comma)? {
             self.cursor.integer("a time or a size")?;
         }
-        self.file_numbers.entry(path).or_insert(number);
+        self.paths.add(path, number);
         self.module.files.push(SourceFile {
             number,
             path: path.into(),

@@ -1,5 +1,7 @@
 //! What stands between the braces of a function: scopes, declarations, labels and instructions.
 
+use std::mem;
+
 use crate::declarations::{space, vector};
 use crate::error::{ParseError, Result};
 use crate::lexer::Kind;
@@ -109,12 +111,7 @@ impl<'a> Parser<'a> {
     fn directive(&mut self) -> Result<()> {
         match self.cursor.dotted().unwrap_or("") {
             "reg" => self.registers(),
-            "loc" => {
-                let (loc, inlined_at) = self.loc()?;
-                self.function.loc = Some(loc);
-                self.function.inlined_at = inlined_at;
-                Ok(())
-            }
+            "loc" => self.loc(),
             "file" => self.file(),
             "section" => self.section(),
             "pragma" => {
@@ -269,21 +266,15 @@ impl<'a> Parser<'a> {
                 word,
             ));
         };
-        let mut modifiers = [const { None }; MOST_MODIFIERS];
-        let mut count = 0;
-        while self.cursor.kind() == Kind::Dotted {
-            if count == MOST_MODIFIERS {
-                return Err(self.cursor.error(format!("more than {MOST_MODIFIERS} modifiers")));
-            }
-            let word = self.cursor.text();
-            modifiers[count] = Some(self.modifier(&word[1..]));
-            count += 1;
+        self.modifier_scratch.clear();
+        while let Some(word) = self.cursor.dotted() {
+            let modifier = self.modifier(word);
+            self.modifier_scratch.push(modifier);
             self.cursor.bump()?;
         }
-        let modifiers: Vec<Modifier> = modifiers.into_iter().take(count).flatten().collect();
-        let mut operands = Vec::new();
+        let modifiers: Vec<Modifier> = self.modifier_scratch.drain(..).collect();
+        let mut operands = mem::take(&mut self.operand_scratch);
         if self.cursor.kind() != Kind::Semicolon {
-            operands.reserve_exact(4);
             loop {
                 if let Some((name, pos)) = self.label_operand(opcode)? {
                     let instruction = self.function.body.instructions.len() as u32;
@@ -302,7 +293,9 @@ impl<'a> Parser<'a> {
             }
         }
         self.cursor.expect(Kind::Semicolon, "`,` or `;` after the operand")?;
-        let (loc, inlined_at) = (self.function.loc, self.function.inlined_at);
+        self.operand_scratch = operands;
+        let operands = self.operand_scratch.drain(..).collect();
+        let (loc, inlined_at) = (self.function.loc, None);
         self.function.body.instructions.push(Instruction {
             guard,
             opcode,
@@ -353,6 +346,3 @@ impl<'a> Parser<'a> {
         modifier
     }
 }
-
-/// The longest instructions of the ISA have some fifteen words.
-const MOST_MODIFIERS: usize = 32;
