@@ -11,7 +11,7 @@ use crate::checked_in::{Module, State};
 use crate::compile::Compilation;
 use crate::emit::Emission;
 use crate::sources::{Sources, digest, hex, write};
-use crate::{Arch, BuildError, DeviceCompiler, ir};
+use crate::{Arch, BuildError, DeviceCompiler, Ptxas, audit, ir};
 
 /// The code whose text decides the PTX: what rewrites the module, and what holds the flags.
 const STEPS: &[&str] = &[
@@ -286,6 +286,23 @@ impl CudaBuilder {
             stem: file,
         };
         let text = emission.run(&prepared.text, &prepared.kernels)?;
+        let module = tile33_ptx::parse(&text).map_err(|error| BuildError::Unreadable {
+            name: name.clone(),
+            problem: error.to_string(),
+        })?;
+        let findings = audit::findings(&module);
+        if !findings.is_empty() {
+            return Err(BuildError::Audit {
+                name: name.clone(),
+                findings,
+            });
+        }
+        if let Some(ptxas) = Ptxas::find() {
+            let unassembled = file.with_extension("unassembled.ptx");
+            write(&unassembled, &text)?;
+            ptxas.assemble(&unassembled, arch.name())?;
+            let _ = fs::remove_file(unassembled);
+        }
         Ok((text, prepared.kernels.into_iter().map(|kernel| kernel.name).collect()))
     }
 

@@ -173,6 +173,12 @@ impl Compilation<'_> {
             .or_else(|| Some(env::home_dir()?.join(".cargo")));
         let mut folders = vec![(self.sources.workspace.clone(), ""), (library.clone(), "rust")];
         folders.extend(
+            self.sources
+                .elsewhere
+                .iter()
+                .map(|(folder, name)| (folder.clone(), name.as_str())),
+        );
+        folders.extend(
             library
                 .canonicalize()
                 .ok()

@@ -107,6 +107,15 @@ pub enum BuildError {
         output: String,
     },
 
+    /// The PTX that LLVM wrote cannot be read.
+    #[error("the PTX of `{name}` cannot be read, so it cannot be audited: {problem}")]
+    Unreadable {
+        /// Name of the package.
+        name: String,
+        /// The parser's answer.
+        problem: String,
+    },
+
     /// The PTX would not do what the kernels say.
     #[error("the PTX of `{name}` failed the audit:\n{}", findings.join("\n"))]
     Audit {

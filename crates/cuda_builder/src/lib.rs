@@ -19,6 +19,7 @@
 //! same compiler: paths and hashes of the machine are taken out.
 
 mod arch;
+mod audit;
 mod builder;
 mod checked_in;
 mod compile;

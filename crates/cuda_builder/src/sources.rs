@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Target};
 use sha2::{Digest, Sha256};
 
 use crate::BuildError;
@@ -64,8 +64,8 @@ pub struct Sources {
     pub target: PathBuf,
     /// The modules that the crate wants built, from `package.metadata.ptx` of its manifest.
     pub modules: Vec<ModuleRequest>,
-    /// Every source file of the crate and of its dependencies by path, sorted.
-    pub files: Vec<PathBuf>,
+    /// Folders of the packages outside the workspace, with their names.
+    pub elsewhere: Vec<(PathBuf, String)>,
     /// Folders and files for a build script to watch.
     pub watch: Vec<PathBuf>,
     /// Hash of the sources in hexadecimal: contents and places of the files, what the manifests say, versions of other crates.
@@ -91,20 +91,26 @@ impl Sources {
         let packages = path_closure(&manifest, &metadata)?;
         let kernel = &packages[&manifest];
 
-        let mut files = BTreeSet::new();
         let mut watch = vec![workspace.join("Cargo.toml"), workspace.join("Cargo.lock")];
+        let mut elsewhere = Vec::new();
         let mut hash = Sha256::new();
-        for (manifest, package) in &packages {
+        let mut in_order: Vec<_> = packages.iter().collect();
+        in_order.sort_by_key(|(_, package)| package.name.to_string());
+        for (manifest, package) in in_order {
             let folder = manifest.parent().unwrap_or(Path::new("."));
-            hash.update(declaration(package, &workspace));
-            let source = folder.join("src");
+            if !folder.starts_with(&workspace) {
+                elsewhere.push((folder.to_owned(), package.name.to_string()));
+            }
+            hash.update(declaration(package));
+            let source = library(package).and_then(|target| target.src_path.as_std_path().parent());
+            let source = source.map_or_else(|| folder.join("src"), Path::to_owned);
+            let mut files = BTreeSet::new();
             collect(&source, &mut files)?;
+            for file in &files {
+                hash.update(format!("{} {}\n", package.name, relative(file, folder)));
+                hash.update(Sha256::digest(text(file)?));
+            }
             watch.extend([manifest.clone(), source]);
-        }
-        for file in &files {
-            hash.update(relative(file, &workspace));
-            hash.update([0]);
-            hash.update(Sha256::digest(text(file)?));
         }
         for line in locked(&packages, &workspace.join("Cargo.lock"))? {
             hash.update(line);
@@ -112,12 +118,14 @@ impl Sources {
         let modules = ModuleRequest::of(kernel)?;
         Ok(Sources {
             name: kernel.name.to_string(),
-            library: kernel.name.replace('-', "_"),
+            library: library(kernel)
+                .map_or(&*kernel.name, |target| &target.name)
+                .replace('-', "_"),
             manifest,
             target: metadata.target_directory.clone().into_std_path_buf(),
             workspace,
             modules,
-            files: files.into_iter().collect(),
+            elsewhere,
             watch,
             hash: hex(&hash.finalize()),
         })
@@ -201,8 +209,15 @@ fn needed(package: &Package) -> impl Iterator<Item = &cargo_metadata::Dependency
         .filter(|dependency| dependency.kind != DependencyKind::Development)
 }
 
+/// The target that others link.
+fn library(package: &Package) -> Option<&Target> {
+    package.targets.iter().find(|target| {
+        !(target.is_bin() || target.is_example() || target.is_test() || target.is_bench() || target.is_custom_build())
+    })
+}
+
 /// What a manifest says that reaches the compiler: no lints, no tests, no formatting.
-fn declaration(package: &Package, workspace: &Path) -> String {
+fn declaration(package: &Package) -> String {
     let mut lines = vec![format!("{} {} {:?}", package.name, package.version, package.edition)];
     lines.extend(
         package
@@ -211,18 +226,14 @@ fn declaration(package: &Package, workspace: &Path) -> String {
             .map(|(name, parts)| format!("feature {name} {parts:?}")),
     );
     for dependency in needed(package) {
-        let place = dependency
-            .path
-            .as_ref()
-            .map(|path| relative(path.as_std_path(), workspace));
         lines.push(format!(
-            "needs {} {:?} {:?} {} {} {:?}",
+            "needs {} {:?} {:?} {} {} {}",
             dependency.name,
             dependency.rename,
             dependency.features,
             dependency.uses_default_features,
             dependency.optional,
-            place
+            dependency.path.is_some()
         ));
     }
     lines[1..].sort();

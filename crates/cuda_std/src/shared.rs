@@ -30,6 +30,7 @@ use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 
 use crate::layout::{Layout, Pitched, StaticLayout};
+use crate::vector::Vector;
 
 /// A two-dimensional array in shared memory, its elements placed by the layout `L`.
 #[derive(Clone, Copy)]
@@ -84,6 +85,31 @@ impl<T: Copy, L: Layout> SharedTile<T, L> {
     pub unsafe fn write(self, row: u32, col: u32, value: T) {
         // SAFETY: the caller's promise.
         unsafe { *self.at(row, col) = value }
+    }
+}
+
+/// Vector accesses, several columns of a row at once.
+impl<T: Copy, L: Layout> SharedTile<T, L> {
+    /// The elements of row `row` from column `col` on, by one instruction.
+    ///
+    /// # Safety
+    /// As [`read`](Self::read) for each of them. `col` is a multiple of the vector's length, which the layout's
+    /// [`vector`](Layout::vector) is too.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn read_vector<V: Vector<Element = T>>(self, row: u32, col: u32) -> V {
+        // SAFETY: the caller's promise.
+        unsafe { V::read(self.at(row, col)) }
+    }
+
+    /// Writes the elements of row `row` from column `col` on, by one instruction.
+    ///
+    /// # Safety
+    /// As [`write`](Self::write) for each of them, and `col` as for [`read_vector`](Self::read_vector).
+    #[inline(always)]
+    pub unsafe fn write_vector<V: Vector<Element = T>>(self, row: u32, col: u32, value: V) {
+        // SAFETY: the caller's promise.
+        unsafe { value.write(self.at(row, col)) }
     }
 }
 
@@ -308,8 +334,7 @@ impl DynamicShared {
     #[must_use]
     pub unsafe fn array<T: Copy>(self, offset: u32, length: u32) -> SharedArray<T, Pitched> {
         // SAFETY: the caller's promise.
-        SharedArray {
-            tile: unsafe { self.tile(offset, Pitched::unchecked(1, length, length)) },
-        }
+        let tile = unsafe { self.tile(offset, Pitched::unchecked(1, length, length)) };
+        SharedArray { tile }
     }
 }

@@ -40,38 +40,81 @@ pub(super) fn define(line: &str) -> Result<Option<String>, String> {
 fn atomic(name: &str, function: &str) -> Option<String> {
     let mut parts = function.split('_');
     let (operation, ty, scope) = (parts.next()?, parts.next()?, parts.next()?);
-    let scope = match scope {
-        "block" => "syncscope(\"block\") ",
-        "device" => "syncscope(\"device\") ",
-        "system" => "",
+    let (llvm, bits) = match ty {
+        "u32" | "i32" => ("i32", 32),
+        "u64" | "i64" => ("i64", 64),
+        "f32" => ("float", 32),
+        "f64" => ("double", 64),
         _ => return None,
     };
-    let (llvm, bytes) = match ty {
-        "u32" | "i32" => ("i32", 4),
-        "u64" | "i64" => ("i64", 8),
-        "f32" => ("float", 4),
-        "f64" => ("double", 8),
-        _ => return None,
+    let is_float = ty.starts_with('f');
+    let suits = match operation {
+        "add" | "exch" => true,
+        "min" | "max" | "and" | "or" | "xor" | "cas" => !is_float,
+        _ => false,
     };
-    if operation == "cas" && llvm.starts_with('i') {
-        return Some(format!(
-            "define internal {llvm} {name}(ptr %p, {llvm} %e, {llvm} %v) alwaysinline convergent nounwind {{\n  \
-             %r = cmpxchg ptr %p, {llvm} %e, {llvm} %v {scope}monotonic monotonic, align {bytes}\n  \
-             %o = extractvalue {{ {llvm}, i1 }} %r, 0\n  ret {llvm} %o\n}}"
-        ));
+    if !suits {
+        return None;
     }
-    let operation = match (operation, ty.as_bytes()[0]) {
-        ("add", b'f') => "fadd",
-        ("exch", _) => "xchg",
-        ("min", b'u') => "umin",
-        ("max", b'u') => "umax",
-        ("min" | "max" | "add" | "and" | "or" | "xor", b'i') | ("add" | "and" | "or" | "xor", b'u') => operation,
+    let operands = if operation == "cas" {
+        format!("{llvm} %e, {llvm} %v")
+    } else {
+        format!("{llvm} %v")
+    };
+    let body = match scope {
+        "system" => system_atomic(operation, ty, llvm, bits, &operands),
+        "block" | "device" => {
+            let scope = format!("syncscope(\"{scope}\") monotonic");
+            let align = bits / 8;
+            let unsigned = ty.starts_with('u');
+            match operation {
+                "cas" => format!(
+                    "%b = cmpxchg ptr %p, {operands} {scope} monotonic, align {align}\n  \
+                     %r = extractvalue {{ {llvm}, i1 }} %b, 0"
+                ),
+                _ => {
+                    let operation = match operation {
+                        "exch" => "xchg",
+                        "add" if is_float => "fadd",
+                        "min" if unsigned => "umin",
+                        "max" if unsigned => "umax",
+                        same => same,
+                    };
+                    format!("%r = atomicrmw {operation} ptr %p, {operands} {scope}, align {align}")
+                }
+            }
+        }
         _ => return None,
     };
     Some(format!(
-        "define internal {llvm} {name}(ptr %p, {llvm} %v) alwaysinline convergent nounwind {{\n  \
-         %r = atomicrmw {operation} ptr %p, {llvm} %v {scope}monotonic, align {bytes}\n  ret {llvm} %r\n}}"
+        "define internal {llvm} {name}(ptr %p, {operands}) alwaysinline convergent nounwind {{\n  {body}\n  ret {llvm} %r\n}}"
     ))
+}
+
+/// LLVM's NVPTX back end forgets the scope of atomics other than `cmpxchg`, and PTX's default is the device: the system's
+/// are spelt out. They are for global memory, the only one that others can see.
+fn system_atomic(operation: &str, ty: &str, llvm: &str, bits: u32, operands: &str) -> String {
+    let ptx = match (operation, ty.as_bytes()[0]) {
+        ("exch" | "cas" | "and" | "or" | "xor", _) => format!("b{bits}"),
+        ("min" | "max", b'i') => format!("s{bits}"),
+        (_, b'f') => ty.to_owned(),
+        _ => format!("u{bits}"),
+    };
+    let register = match (llvm, bits) {
+        ("float", _) => 'f',
+        ("double", _) => 'd',
+        (_, 32) => 'r',
+        _ => 'l',
+    };
+    let (places, constraints) = match operation {
+        "cas" => ("$2, $3", format!("={register},l,{register},{register}")),
+        _ => ("$2", format!("={register},l,{register}")),
+    };
+    format!(
+        "%g = addrspacecast ptr %p to ptr addrspace(1)\n  \
+         %r = call {llvm} asm sideeffect \"atom.sys.global.{operation}.{ptx} $0, [$1], {places};\", \
+         \"{constraints},~{{memory}}\"(ptr addrspace(1) %g, {operands})"
+    )
 }
 
 /// A call of inline assembly, made convergent: what it does may depend on which lanes run it together.
