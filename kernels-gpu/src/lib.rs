@@ -4,4 +4,5 @@
 //! points, shapes of blocks and grids, and the layouts that the kernels index with.
 #![no_std]
 
+pub mod reduce;
 pub mod transpose;

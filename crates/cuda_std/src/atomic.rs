@@ -1,7 +1,8 @@
 //! Atomic operations on shared and global memory.
 //!
 //! A read and a write that no other thread comes between. They are *relaxed*: one location has one order of changes, but
-//! an atomic says nothing about other memory; a barrier or a [fence](crate::sync) does.
+//! an atomic says nothing about other memory; a barrier, a [fence](crate::sync), or a [`store_release`] that a
+//! [`load_acquire`] sees does.
 //!
 //! A [`Scope`] says who takes part: the threads of a [`Block`] (all that shared memory needs), of the [`Device`], or of
 //! the whole [`System`]. Threads outside the scope may see or make changes in between.
@@ -27,6 +28,7 @@
 //! | [`min`], [`max`], [`and`], [`or`], [`xor`] | `u32`, `i32`, `u64`, `i64` |
 //! | [`exchange`] | `u32`, `i32`, `u64`, `i64`, `f32`, `f64` |
 //! | [`compare_exchange`] | `u32`, `i32`, `u64`, `i64` |
+//! | [`load`], [`store`], [`load_acquire`], [`store_release`] | `u32`, `u64` |
 
 /// The threads among which an operation is atomic.
 pub trait Scope: private::Sealed {}
@@ -170,4 +172,98 @@ compare_exchange!(u32 i32 u64 i64);
 pub unsafe fn compare_exchange<S: Scope, T: CompareExchange<S>>(address: *mut T, expected: T, new: T) -> T {
     // SAFETY: the caller's promise.
     unsafe { T::atomic_cas(address, expected, new) }
+}
+
+/// A type that one thread can leave for another, in a scope.
+#[doc(hidden)]
+pub trait Message<S: Scope>: Copy {
+    /// # Safety
+    /// As [`load`].
+    unsafe fn atomic_load(address: *const Self) -> Self;
+    /// # Safety
+    /// As [`load_acquire`].
+    unsafe fn atomic_acquire(address: *const Self) -> Self;
+    /// # Safety
+    /// As [`store`].
+    unsafe fn atomic_store(address: *mut Self, value: Self);
+    /// # Safety
+    /// As [`store_release`].
+    unsafe fn atomic_release(address: *mut Self, value: Self);
+}
+
+macro_rules! messages {
+    ($($ty:ident)*) => {$(
+        messages!(@impl $ty, Block, "block");
+        messages!(@impl $ty, Device, "device");
+        messages!(@impl $ty, System, "system");
+    )*};
+    (@impl $ty:ident, $scope:ident, $suffix:literal) => {
+        impl Message<$scope> for $ty {
+            messages!(@method atomic_load, "load", $ty, $suffix, (address: *const $ty) -> $ty);
+            messages!(@method atomic_acquire, "acquire", $ty, $suffix, (address: *const $ty) -> $ty);
+            messages!(@method atomic_store, "store", $ty, $suffix, (address: *mut $ty, value: $ty) -> ());
+            messages!(@method atomic_release, "release", $ty, $suffix, (address: *mut $ty, value: $ty) -> ());
+        }
+    };
+    (@method $call:ident, $symbol:literal, $ty:ident, $suffix:literal, ($($argument:ident: $kind:ty),*) -> $result:ty) => {
+        #[inline(always)]
+        #[track_caller]
+        unsafe fn $call($($argument: $kind),*) -> $result {
+            crate::host::device!(concat!("atomic::", $symbol), [$($argument),*], {
+                unsafe extern "C" {
+                    #[link_name = concat!("__cuda_std_atomic_", $symbol, "_", stringify!($ty), "_", $suffix)]
+                    fn operation($($argument: $kind),*) -> $result;
+                }
+                // SAFETY: the caller's promise.
+                unsafe { operation($($argument),*) }
+            })
+        }
+    };
+}
+
+messages!(u32 u64);
+
+/// Reads what other threads may be writing.
+///
+/// # Safety
+/// As [`add`].
+#[inline(always)]
+#[track_caller]
+pub unsafe fn load<S: Scope, T: Message<S>>(address: *const T) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { T::atomic_load(address) }
+}
+
+/// Reads what other threads may be writing; what this thread does next happens after all that the thread which wrote it
+/// did before its [`store_release`].
+///
+/// # Safety
+/// As [`add`].
+#[inline(always)]
+#[track_caller]
+pub unsafe fn load_acquire<S: Scope, T: Message<S>>(address: *const T) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { T::atomic_acquire(address) }
+}
+
+/// Writes what other threads may be reading.
+///
+/// # Safety
+/// As [`add`].
+#[inline(always)]
+#[track_caller]
+pub unsafe fn store<S: Scope, T: Message<S>>(address: *mut T, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { T::atomic_store(address, value) }
+}
+
+/// Writes what other threads may be reading, after all that this thread did before: see [`load_acquire`].
+///
+/// # Safety
+/// As [`add`].
+#[inline(always)]
+#[track_caller]
+pub unsafe fn store_release<S: Scope, T: Message<S>>(address: *mut T, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { T::atomic_release(address, value) }
 }

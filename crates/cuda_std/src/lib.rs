@@ -49,6 +49,7 @@ pub mod shared;
 pub mod sync;
 pub mod thread;
 pub mod vector;
+mod vector16;
 pub mod warp;
 
 /// Makes a function a kernel: an entry point that a launch can name.

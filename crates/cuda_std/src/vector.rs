@@ -14,6 +14,8 @@
 //! assert_eq!(F32x4([1.0, 2.0, 3.0, 4.0]).0[2], 3.0);
 //! ```
 
+pub use crate::vector16::{Element, Vector16};
+
 /// Elements side by side, aligned so that one instruction moves all.
 pub trait Vector: Copy {
     /// Type of an element.

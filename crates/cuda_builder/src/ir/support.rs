@@ -15,6 +15,8 @@ const PREFIX: &str = "__cuda_std_";
 /// | `shared_address(ptr) -> i32` | the address within the block's shared memory |
 /// | `atomic_OP_TYPE_SCOPE(ptr, v) -> v` | OP of add, min, max, and, or, xor, exch; relaxed; SCOPE of block, device, system |
 /// | `atomic_cas_TYPE_SCOPE(ptr, expected, new) -> v` | compare and exchange; gives the value before |
+/// | `atomic_load_TYPE_SCOPE(ptr) -> v`, `atomic_acquire_..` | loads, relaxed and acquiring |
+/// | `atomic_store_TYPE_SCOPE(ptr, v)`, `atomic_release_..` | stores, relaxed and releasing |
 pub(super) fn define(line: &str) -> Result<Option<String>, String> {
     let Some(name) = line
         .strip_prefix("declare ")
@@ -48,6 +50,9 @@ fn atomic(name: &str, function: &str) -> Option<String> {
         _ => return None,
     };
     let is_float = ty.starts_with('f');
+    if matches!(operation, "load" | "acquire" | "store" | "release") && !is_float {
+        return message(name, operation, llvm, bits / 8, scope);
+    }
     let suits = match operation {
         "add" | "exch" => true,
         "min" | "max" | "and" | "or" | "xor" | "cas" => !is_float,
@@ -89,6 +94,29 @@ fn atomic(name: &str, function: &str) -> Option<String> {
     Some(format!(
         "define internal {llvm} {name}(ptr %p, {operands}) alwaysinline convergent nounwind {{\n  {body}\n  ret {llvm} %r\n}}"
     ))
+}
+
+/// A load or a store with which threads hand data to each other.
+fn message(name: &str, operation: &str, llvm: &str, align: u32, scope: &str) -> Option<String> {
+    let scope = match scope {
+        "block" | "device" => format!("syncscope(\"{scope}\") "),
+        "system" => String::new(),
+        _ => return None,
+    };
+    let order = match operation {
+        "acquire" | "release" => operation,
+        _ => "monotonic",
+    };
+    Some(match operation {
+        "load" | "acquire" => format!(
+            "define internal {llvm} {name}(ptr %p) alwaysinline convergent nounwind {{\n  \
+             %r = load atomic {llvm}, ptr %p {scope}{order}, align {align}\n  ret {llvm} %r\n}}"
+        ),
+        _ => format!(
+            "define internal void {name}(ptr %p, {llvm} %v) alwaysinline convergent nounwind {{\n  \
+             store atomic {llvm} %v, ptr %p {scope}{order}, align {align}\n  ret void\n}}"
+        ),
+    })
 }
 
 /// LLVM's NVPTX back end forgets the scope of atomics other than `cmpxchg`, and PTX's default is the device: the system's
@@ -137,4 +165,57 @@ pub(super) fn without_processor(line: &str) -> Option<String> {
         .split(' ')
         .filter(|word| !word.starts_with("\"target-cpu\"=") && !word.starts_with("\"target-features\"="));
     Some(kept.collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn defined(function: &str) -> String {
+        define(&format!("declare noundef i32 @__cuda_std_{function}(ptr noundef) #1"))
+            .unwrap()
+            .unwrap()
+    }
+
+    #[test]
+    fn loads_and_stores_have_the_order_and_the_scope_of_their_name() {
+        for (function, instruction) in [
+            (
+                "acquire_u32_device",
+                "load atomic i32, ptr %p syncscope(\"device\") acquire, align 4",
+            ),
+            (
+                "load_u64_block",
+                "load atomic i64, ptr %p syncscope(\"block\") monotonic, align 8",
+            ),
+            ("release_u64_system", "store atomic i64 %v, ptr %p release, align 8"),
+            (
+                "store_u32_device",
+                "store atomic i32 %v, ptr %p syncscope(\"device\") monotonic, align 4",
+            ),
+        ] {
+            let text = defined(&format!("atomic_{function}"));
+            assert!(text.contains(instruction), "{text}");
+        }
+    }
+
+    #[test]
+    fn minima_are_signed_as_their_type_is() {
+        assert!(defined("atomic_min_u32_device").contains("atomicrmw umin ptr %p, i32 %v"));
+        assert!(defined("atomic_min_i64_block").contains("atomicrmw min ptr %p, i64 %v"));
+    }
+
+    #[test]
+    fn what_the_builder_does_not_know_is_an_error() {
+        for function in [
+            "atomic_min_f32_device",
+            "atomic_add_u32_galaxy",
+            "atomic_load_f32_device",
+            "else",
+        ] {
+            let declaration = format!("declare i32 @__cuda_std_{function}(ptr)");
+            assert!(define(&declaration).is_err(), "{function}");
+        }
+        assert_eq!(define("declare i32 @other(ptr)"), Ok(None));
+    }
 }
