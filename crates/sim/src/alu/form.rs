@@ -51,6 +51,16 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// Whether `.word` is there; not taken.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.words.contains(&word)
+    }
+
+    /// The first type that is not taken yet.
+    pub(super) fn peek_type(&self) -> Option<Type> {
+        self.types.first().copied()
+    }
+
     /// Takes the one of `words` that is there.
     pub(super) fn choice(&mut self, words: &[&'static str]) -> Option<&'static str> {
         let found = words.iter().find(|w| self.words.contains(w))?;
@@ -58,13 +68,17 @@ impl<'a> Form<'a> {
         Some(found)
     }
 
-    /// The first word that nobody has taken.
-    pub(super) fn next_word(&mut self) -> Option<&'a str> {
-        if self.words.is_empty() {
-            None
-        } else {
-            Some(self.words.remove(0))
-        }
+    /// Takes the first word that is one of `words`.
+    pub(super) fn next_of(&mut self, words: &[&str]) -> Option<&'a str> {
+        let at = self.words.iter().position(|w| words.contains(w))?;
+        Some(self.words.remove(at))
+    }
+
+    /// Takes the first word that `f` understands.
+    pub(super) fn find<T>(&mut self, f: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let (at, found) = self.words.iter().enumerate().find_map(|(at, w)| Some((at, f(w)?)))?;
+        self.words.remove(at);
+        Some(found)
     }
 
     /// `.v2` / `.v4`, or 1; taken.

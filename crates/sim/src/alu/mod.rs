@@ -7,15 +7,25 @@
 //! Every modifier is either honoured or refused: a word that nobody asked for makes [`lower`] return [`Unsupported`],
 //! never an approximation of the instruction.
 
-#![allow(dead_code)] // REMOVE
+mod bits;
+mod carry;
+mod compare;
+mod convert;
+mod dot;
+mod float;
 mod form;
 mod integer;
+mod logic;
+mod mov;
 mod rows;
+mod tensor;
+mod warp;
 
 use std::fmt;
 
 use tile33_ptx::ast::{Instruction, Modifier, Opcode, Operand, Type};
 
+pub use self::tensor::{Fragment, Shape, wmma_element, wmma_registers};
 use crate::registers::{PredSlot, Registers, Slot};
 
 /// An instruction, or a form of it, that the emulator does not run.
@@ -112,9 +122,12 @@ pub enum Sync {
     Warp,
 }
 
+/// What runs: over the warp's registers, for the lanes of a mask.
+type Run = Box<dyn Fn(&mut Registers, u32) + Send + std::marker::Sync>;
+
 /// A lowered instruction.
 pub struct Alu {
-    run: Box<dyn Fn(&mut Registers, u32) + Send + std::marker::Sync>,
+    run: Run,
     sync: Sync,
 }
 
@@ -150,8 +163,62 @@ impl fmt::Debug for Alu {
 /// [`Unsupported`] names the instruction if it, one of its modifiers or one of its operands is not supported.
 pub fn lower(instruction: &Instruction, operands: &mut dyn Operands) -> Result<Option<Alu>> {
     let mut form = form::Form::new(instruction, operands);
+    let form = &mut form;
+    let floats = form.peek_type().is_some_and(float::is_float);
     let alu = match instruction.opcode {
-        Opcode::Add | Opcode::Sub => integer::add(&mut form),
+        _ if carry::concerns(form) => carry::lower(form),
+        Opcode::Add | Opcode::Sub if floats => float::add(form),
+        Opcode::Add | Opcode::Sub => integer::add(form),
+        Opcode::Mul if floats => float::mul(form),
+        Opcode::Mul => integer::mul(form),
+        Opcode::Fma => float::fma(form),
+        Opcode::Mad if floats => float::fma(form),
+        Opcode::Mad => integer::mad(form),
+        Opcode::Mul24 | Opcode::Mad24 => integer::mul24(form),
+        Opcode::Sad => integer::sad(form),
+        Opcode::Div if floats => float::div(form),
+        Opcode::Div | Opcode::Rem => integer::div(form),
+        Opcode::Abs | Opcode::Neg if floats => float::order::sign(form),
+        Opcode::Abs | Opcode::Neg => integer::sign(form),
+        Opcode::Min | Opcode::Max if floats => float::order::min_max(form),
+        Opcode::Min | Opcode::Max => integer::min_max(form),
+        Opcode::Copysign => float::order::copysign(form),
+        Opcode::Rcp => float::approx::rcp(form),
+        Opcode::Sqrt => float::approx::sqrt(form),
+        Opcode::Rsqrt => float::approx::rsqrt(form),
+        Opcode::Sin | Opcode::Cos | Opcode::Lg2 | Opcode::Ex2 | Opcode::Tanh => float::approx::transcendental(form),
+        Opcode::Mov => mov::mov(form),
+        Opcode::Cvt => convert::cvt(form),
+        Opcode::Setp => compare::setp(form),
+        Opcode::Set => compare::set(form),
+        Opcode::Slct => compare::slct(form),
+        Opcode::Testp => compare::testp(form),
+        Opcode::Selp => logic::selp(form),
+        Opcode::And | Opcode::Or | Opcode::Xor => logic::bitwise(form),
+        Opcode::Not | Opcode::Cnot => logic::not(form),
+        Opcode::Lop3 => logic::lop3(form),
+        Opcode::Shl | Opcode::Shr => logic::shift(form),
+        Opcode::Shf => logic::funnel(form),
+        Opcode::Prmt => bits::prmt(form),
+        Opcode::Bfe => bits::bfe(form),
+        Opcode::Bfi => bits::bfi(form),
+        Opcode::Bmsk => bits::bmsk(form),
+        Opcode::Szext => bits::szext(form),
+        Opcode::Popc | Opcode::Clz => bits::count(form),
+        Opcode::Brev => bits::brev(form),
+        Opcode::Bfind => bits::bfind(form),
+        Opcode::Fns => bits::fns(form),
+        Opcode::Dp4a | Opcode::Dp2a => dot::dot(form),
+        Opcode::Shfl => warp::shfl(form),
+        Opcode::Vote => warp::vote(form),
+        Opcode::Match => warp::matches(form),
+        Opcode::Activemask => warp::activemask(form),
+        Opcode::Redux => warp::redux(form),
+        Opcode::Elect => warp::elect(form),
+        Opcode::Movmatrix => warp::movmatrix(form),
+        Opcode::Mma => tensor::mma(form),
+        // Its loads and stores are memory's business.
+        Opcode::Wmma if form.flag("mma") => tensor::wmma(form),
         _ => return Ok(None),
     };
     alu.map(Some).map_err(|e| e.of(instruction))

@@ -2,7 +2,8 @@
 //!
 //! The result of a whole row is computed before any of it is written, so a destination may be a source too. On x86-64
 //! each loop exists twice, for the baseline and for AVX2 with FMA; which one runs is decided when the instruction is
-//! lowered.
+//! lowered. That makes code, and compiling it takes time: what programs seldom run goes through [`rare`] instead, which
+//! calls a function for each lane.
 
 use super::Alu;
 use crate::registers::{LANES, PredSlot, Registers, Slot};
@@ -13,6 +14,9 @@ pub(super) trait Raw: Copy + Default + 'static {
     fn row_mut(regs: &mut Registers, slot: Slot) -> &mut [Self; LANES];
     /// `new` if `bit` is 1, `old` if it is 0: without a branch, so that a loop of it is vectorised.
     fn pick(bit: u32, new: Self, old: Self) -> Self;
+    /// Zero-extended or cut to 64 bits.
+    fn to_u64(self) -> u64;
+    fn from_u64(x: u64) -> Self;
 }
 
 impl Raw for u32 {
@@ -27,6 +31,14 @@ impl Raw for u32 {
     #[inline(always)]
     fn pick(bit: u32, new: Self, old: Self) -> Self {
         old ^ ((old ^ new) & 0u32.wrapping_sub(bit))
+    }
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        self as u64
+    }
+    #[inline(always)]
+    fn from_u64(x: u64) -> Self {
+        x as Self
     }
 }
 
@@ -43,6 +55,14 @@ impl Raw for u64 {
     fn pick(bit: u32, new: Self, old: Self) -> Self {
         old ^ ((old ^ new) & 0u64.wrapping_sub(u64::from(bit)))
     }
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        self
+    }
+    #[inline(always)]
+    fn from_u64(x: u64) -> Self {
+        x as Self
+    }
 }
 
 impl Raw for u128 {
@@ -57,6 +77,14 @@ impl Raw for u128 {
     #[inline(always)]
     fn pick(bit: u32, new: Self, old: Self) -> Self {
         old ^ ((old ^ new) & 0u128.wrapping_sub(u128::from(bit)))
+    }
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        self as u64
+    }
+    #[inline(always)]
+    fn from_u64(x: u64) -> Self {
+        x as Self
     }
 }
 
@@ -189,4 +217,81 @@ pub(super) fn ternary<A: Value, B: Value, C: Value, D: Value>(
         let out = std::array::from_fn(|i| f(A::from_raw(x[i]), B::from_raw(y[i]), C::from_raw(z[i])).raw());
         store(regs, d, active, out);
     })
+}
+
+/// The same for what programs seldom run: one loop for all of them, which calls a function for each active lane.
+pub(super) mod rare {
+    use super::{Alu, LANES, Raw, Slot, Value};
+
+    /// Of the raw bits of up to three operands.
+    type Function = Box<dyn Fn([u64; 3]) -> u64 + Send + Sync>;
+
+    /// A row, and whether it is one of 64-bit lanes.
+    type Row = (Slot, bool);
+
+    pub(crate) fn run(d: Row, sources: [Row; 3], f: Function) -> Alu {
+        Alu::new(move |regs, active| {
+            for lane in (0..LANES).filter(|lane| active >> lane & 1 == 1) {
+                let x = sources.map(|(slot, wide)| {
+                    if wide {
+                        regs.r64(slot)[lane]
+                    } else {
+                        regs.r32(slot)[lane].into()
+                    }
+                });
+                let y = f(x);
+                if d.1 {
+                    regs.r64_mut(d.0)[lane] = y;
+                } else {
+                    regs.r32_mut(d.0)[lane] = y as u32;
+                }
+            }
+        })
+    }
+
+    fn row<T: Value>(slot: Slot) -> Row {
+        (slot, size_of::<T::Raw>() == 8)
+    }
+
+    fn read<T: Value>(x: u64) -> T {
+        T::from_raw(T::Raw::from_u64(x))
+    }
+
+    /// `d = f(a)` in every active lane.
+    pub(crate) fn unary<A: Value, D: Value>(d: Slot, a: Slot, f: impl Fn(A) -> D + Send + Sync + 'static) -> Alu {
+        run(
+            row::<D>(d),
+            [row::<A>(a); 3],
+            Box::new(move |[a, ..]| f(read(a)).raw().to_u64()),
+        )
+    }
+
+    /// `d = f(a, b)` in every active lane.
+    pub(crate) fn binary<A: Value, B: Value, D: Value>(
+        d: Slot,
+        a: Slot,
+        b: Slot,
+        f: impl Fn(A, B) -> D + Send + Sync + 'static,
+    ) -> Alu {
+        let sources = [row::<A>(a), row::<B>(b), row::<B>(b)];
+        run(
+            row::<D>(d),
+            sources,
+            Box::new(move |[a, b, _]| f(read(a), read(b)).raw().to_u64()),
+        )
+    }
+
+    /// `d = f(a, b, c)` in every active lane.
+    pub(crate) fn ternary<A: Value, B: Value, C: Value, D: Value>(
+        d: Slot,
+        [a, b, c]: [Slot; 3],
+        f: impl Fn(A, B, C) -> D + Send + Sync + 'static,
+    ) -> Alu {
+        let sources = [row::<A>(a), row::<B>(b), row::<C>(c)];
+        run(
+            row::<D>(d),
+            sources,
+            Box::new(move |[a, b, c]| f(read(a), read(b), read(c)).raw().to_u64()),
+        )
+    }
 }
