@@ -17,6 +17,7 @@ use crate::{Arch, BuildError, DeviceCompiler, Ptxas, audit, ir};
 const STEPS: &[&str] = &[
     include_str!("compile.rs"),
     include_str!("emit.rs"),
+    include_str!("locations.rs"),
     include_str!("ir/mod.rs"),
     include_str!("ir/kernels.rs"),
     include_str!("ir/names.rs"),
@@ -283,6 +284,7 @@ impl CudaBuilder {
             compiler,
             arch,
             isa: arch.lowest_isa(),
+            folder: &sources.folder_in_paths(),
             stem: file,
         };
         let text = emission.run(&prepared.text, &prepared.kernels)?;

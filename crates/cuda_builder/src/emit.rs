@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::compiler::DeviceCompiler;
 use crate::ir::{Kernel, stable_names};
+use crate::locations::of_the_kernel_crate;
 use crate::{Arch, BuildError};
 
 /// `opt`'s passes: everything but the kernels becomes internal and, where unused, goes.
@@ -20,6 +21,8 @@ pub(crate) struct Emission<'a> {
     pub(crate) compiler: &'a DeviceCompiler,
     pub(crate) arch: Arch,
     pub(crate) isa: (u32, u32),
+    /// The kernel crate's folder, as paths in the PTX begin with it.
+    pub(crate) folder: &'a str,
     /// Files are written beside this path, with other endings.
     pub(crate) stem: &'a Path,
 }
@@ -53,7 +56,7 @@ impl Emission<'_> {
             // Intermediate files; the next build overwrites them anyway.
             let _ = fs::remove_file(file);
         }
-        Ok(without_block_names(&text))
+        Ok(of_the_kernel_crate(&without_block_names(&text), self.folder))
     }
 
     fn cpu(&self) -> String {

@@ -27,6 +27,7 @@ mod compiler;
 mod emit;
 mod error;
 mod ir;
+mod locations;
 mod ptxas;
 mod sources;
 

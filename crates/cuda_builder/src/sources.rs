@@ -73,6 +73,16 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// How the paths of the crate's files begin in the PTX; empty where that does not tell them from other crates'.
+    pub(crate) fn folder_in_paths(&self) -> String {
+        let folder = self.manifest.parent().unwrap_or(&self.manifest);
+        let within = folder.strip_prefix(&self.workspace).ok();
+        match within.filter(|path| !path.as_os_str().is_empty()) {
+            Some(path) => format!("{}/", path.to_string_lossy().replace('\\', "/")),
+            None => String::new(),
+        }
+    }
+
     /// Reads the crate in `folder`.
     ///
     /// # Errors

@@ -236,7 +236,8 @@ impl<T: Number, P: Preference<T>> Operation<T> for ArgBest<P> {
     #[allow(clippy::eq_op)]
     fn append(partial: Best<T>, value: T, index: u64) -> Best<T> {
         let is_number = value == value;
-        if P::better(value, partial.value) || (partial.index == Best::<T>::NOWHERE && is_number) {
+        let is_first = (partial.index == Best::<T>::NOWHERE) & is_number;
+        if P::better(value, partial.value) | is_first {
             Best { index, value }
         } else {
             partial
@@ -248,8 +249,9 @@ impl<T: Number, P: Preference<T>> Operation<T> for ArgBest<P> {
         // Nowhere is behind every place, so that an element wins over none where the values are equal.
         let b_exists = b.index != Best::<T>::NOWHERE;
         let a_is_none = a.index == Best::<T>::NOWHERE;
-        let b_wins = P::better(b.value, a.value) || (b.index < a.index && !P::better(a.value, b.value));
-        if b_exists && (a_is_none || b_wins) { b } else { a }
+        // Without `&&` and `||`: comparing costs less than branching.
+        let b_wins = P::better(b.value, a.value) | ((b.index < a.index) & !P::better(a.value, b.value));
+        if b_exists & (a_is_none | b_wins) { b } else { a }
     }
 
     #[inline(always)]
