@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use bytemuck::allocation::zeroed_vec;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 use crate::device::{Backend, Device};
@@ -121,7 +122,7 @@ impl<T: Pod> DeviceBuffer<T> {
     /// # Errors
     /// When an earlier launch failed, or the copy does.
     pub fn to_vec(&self) -> Result<Vec<T>, Error> {
-        let mut elements = vec![T::zeroed(); self.len];
+        let mut elements = zeroed_vec(self.len);
         self.read(&mut elements)?;
         Ok(elements)
     }

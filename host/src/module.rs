@@ -156,6 +156,11 @@ impl Run {
 }
 
 impl Kernel {
+    /// The device that it is loaded on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// What the kernel takes.
     pub fn signature(&self) -> &Signature {
         &self.signature

@@ -305,3 +305,13 @@ fn asking_for_a_device_that_is_not_there_says_so() {
         }
     }
 }
+
+#[test]
+fn handles_can_be_used_from_every_thread() {
+    fn anywhere<T: Send + Sync>() {}
+    anywhere::<Device>();
+    anywhere::<DeviceBuffer<f32>>();
+    anywhere::<tile33_host::Module>();
+    anywhere::<Kernel>();
+    anywhere::<Error>();
+}

@@ -117,6 +117,13 @@ impl Cuda {
     }
 }
 
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        // The stream goes next, and wants its context. If that fails there is nobody to tell.
+        let _ = self.enter();
+    }
+}
+
 /// How many CUDA devices there are; at least one.
 fn device_count() -> Result<u32, Error> {
     if let Some(reason) = driver_missing() {
