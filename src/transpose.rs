@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use kernels_gpu::transpose::{BLOCK, TILE, VARIANTS, grid};
-use tile33_host::{DeviceBuffer, Error, Kernel, LaunchConfig, Module, Run, SharedBytes, args};
+use tile33_host::{Device, DeviceBuffer, Error, Kernel, LaunchConfig, Module, Run, SharedBytes, args};
 use tile33_layout::Pitched;
 
 use crate::kernels::Kernels;
@@ -184,6 +184,11 @@ impl<T: Element> TransposeKernel<T> {
     #[must_use]
     pub fn with_tile(self, tile: Tile) -> Self {
         Self { tile, ..self }
+    }
+
+    /// The device that it runs on.
+    pub fn device(&self) -> &Device {
+        self.kernel.device()
     }
 
     /// Shared memory of a block, static and dynamic, in bytes.

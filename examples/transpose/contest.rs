@@ -1,14 +1,15 @@
 //! Runs the variants: each checked first, then, on a GPU, timed in turns.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, WrapErr};
-use tile33::host::{compare, reference};
+use tile33::host::{Module, compare, reference};
 use tile33::kernels;
 use tile33::sim::Counters;
 use tile33::transpose::{Element, TransposeKernel, Variant};
-use tile33::{Device, DeviceBuffer};
+use tile33::{Device, DeviceBuffer, Error};
 
 /// What the output holds before a kernel runs: what stays there was not written.
 const POISON: u8 = 0xa5;
@@ -37,7 +38,7 @@ pub struct Row {
     /// What is wrong, if anything is.
     pub wrong: Option<String>,
     /// Counted by the emulator.
-    pub counters: Option<Counters>,
+    pub counters: Counters,
     /// Median of the GPU's times.
     pub time: Option<Duration>,
 }
@@ -68,28 +69,58 @@ impl Plan<'_> {
     }
 }
 
-/// Runs every variant, and returns besides what the last one made.
-pub fn run_all<T: Element + std::fmt::Debug + Send + Sync>(plan: &Plan<'_>, input: &[T]) -> Result<(Outcome, Vec<T>)> {
-    let kernels = kernels::load(plan.device).into_diagnostic()?;
-    let twin = plan
-        .twin
-        .map(|ptx| plan.device.load(ptx))
-        .transpose()
-        .into_diagnostic()?;
+/// A kernel that takes part.
+struct Contestant<T> {
+    name: String,
+    variant: &'static Variant,
+    kernel: TransposeKernel<T>,
+    /// The same kernel on the emulator, where the other is on a GPU, which does not count.
+    counting: Option<TransposeKernel<T>>,
+}
+
+/// The kernels of our PTX, each followed by that of the other compiler's if it has one.
+fn contestants<T: Element>(plan: &Plan<'_>) -> Result<Vec<Contestant<T>>> {
+    let emulator = plan.device.is_cuda().then(Device::emulator);
+    let load = |ptx| -> Result<(Module, Option<Module>), Error> {
+        let counting = emulator.as_ref().map(|emulator| emulator.load(ptx)).transpose()?;
+        Ok((plan.device.load(ptx)?, counting))
+    };
+    let (ours, ours_counting) = load(kernels::best_ptx(plan.device).into_diagnostic()?).into_diagnostic()?;
+    let twin = plan.twin.map(load).transpose().into_diagnostic()?;
     let mut contestants = Vec::new();
     for &variant in &plan.variants {
-        let kernel = TransposeKernel::new(&kernels, variant).into_diagnostic()?;
-        contestants.push((variant.name.to_owned(), variant, kernel));
-        if let Some(Ok(kernel)) = twin.as_ref().map(|twin| TransposeKernel::new(twin, variant)) {
-            contestants.push((format!("{}, the other compiler's", variant.name), variant, kernel));
+        let find = |module: &Module| TransposeKernel::new(module, variant);
+        contestants.push(Contestant {
+            name: variant.name.to_owned(),
+            variant,
+            kernel: find(&ours).into_diagnostic()?,
+            counting: ours_counting.as_ref().map(find).transpose().into_diagnostic()?,
+        });
+        let Some((twin, twin_counting)) = &twin else { continue };
+        if let Ok(kernel) = find(twin) {
+            contestants.push(Contestant {
+                name: format!("{}, other compiler", variant.name),
+                variant,
+                kernel,
+                counting: twin_counting.as_ref().map(find).transpose().into_diagnostic()?,
+            });
         }
     }
+    Ok(contestants)
+}
+
+/// Runs every variant, and returns besides what the last one made.
+pub fn run_all<T: Element + Debug + Send + Sync>(plan: &Plan<'_>, input: &[T]) -> Result<(Outcome, Vec<T>)> {
+    let contestants = contestants(plan)?;
     let transposed = reference::transpose(input, plan.rows, plan.cols);
     let device_input = plan.device.upload(input).into_diagnostic()?;
     let mut output = plan.device.uninit(input.len()).into_diagnostic()?;
     let bar = progress(contestants.len());
     let (mut rows, mut last) = (Vec::new(), Vec::new());
-    for (name, variant, kernel) in &contestants {
+    for contestant in &contestants {
+        let Contestant {
+            name, variant, kernel, ..
+        } = contestant;
         bar.set_message(name.clone());
         output.fill_bytes(POISON).into_diagnostic()?;
         let run = kernel.run(&device_input, &mut output, plan.rows, plan.cols);
@@ -97,41 +128,38 @@ pub fn run_all<T: Element + std::fmt::Debug + Send + Sync>(plan: &Plan<'_>, inpu
             .into_diagnostic()
             .wrap_err_with(|| format!("{name} could not be run"))?;
         last = output.to_vec().into_diagnostic()?;
-        let expected = if variant.transposes { &transposed } else { input };
-        let cols = if variant.transposes { plan.rows } else { plan.cols };
-        let finding = run
-            .report
-            .as_ref()
-            .and_then(|report| report.findings.first())
-            .map(ToString::to_string);
-        let difference = compare::identical(&last, expected)
-            .err()
-            .map(|error| error.in_matrix(cols).to_string());
+        let (expected, cols) = if variant.transposes {
+            (&*transposed, plan.rows)
+        } else {
+            (input, plan.cols)
+        };
+        let difference = compare::identical(&last, expected).map_err(|error| error.in_matrix(cols).to_string());
+        let finding = run.report.as_ref().and_then(|report| report.findings.first());
         rows.push(Row {
             name: name.clone(),
             variant,
-            wrong: difference.or(finding),
+            wrong: difference.err().or(finding.map(ToString::to_string)),
             counters: match &run.report {
-                Some(report) => Some(report.counters),
-                None => Some(count::<T>(plan.device, variant)?),
+                Some(report) => report.counters,
+                None => count(contestant)?,
             },
             time: None,
         });
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let memcpy = if plan.device.is_cuda() {
-        let kernels: Vec<&TransposeKernel<T>> = contestants.iter().map(|(_, _, kernel)| kernel).collect();
-        Some(time(plan, &kernels, &device_input, &mut output, &mut rows)?)
-    } else {
-        None
+    let memcpy = match plan.device.is_cuda() {
+        true => Some(time(plan, &contestants, &device_input, &mut output, &mut rows)?),
+        false => None,
     };
-    let outcome = Outcome {
-        rows,
-        memcpy,
-        element_bytes: size_of::<T>(),
-    };
-    Ok((outcome, last))
+    Ok((
+        Outcome {
+            rows,
+            memcpy,
+            element_bytes: size_of::<T>(),
+        },
+        last,
+    ))
 }
 
 fn progress(steps: usize) -> ProgressBar {
@@ -142,11 +170,12 @@ fn progress(steps: usize) -> ProgressBar {
     bar
 }
 
-/// What the emulator counts for the PTX that the GPU was given.
-fn count<T: Element>(device: &Device, variant: &Variant) -> Result<Counters> {
-    let ptx = kernels::best_ptx(device).into_diagnostic()?;
-    let emulator = Device::emulator();
-    let kernel = TransposeKernel::new(&emulator.load(ptx).into_diagnostic()?, variant).into_diagnostic()?;
+/// What the emulator counts, on a small matrix.
+fn count<T: Element>(contestant: &Contestant<T>) -> Result<Counters> {
+    let Some(kernel) = &contestant.counting else {
+        return Ok(Counters::default());
+    };
+    let emulator = kernel.device();
     let input = emulator.zeros::<T>(COUNTED * COUNTED).into_diagnostic()?;
     let mut output = emulator.uninit(COUNTED * COUNTED).into_diagnostic()?;
     let run = kernel.run(&input, &mut output, COUNTED, COUNTED).into_diagnostic()?;
@@ -156,17 +185,20 @@ fn count<T: Element>(device: &Device, variant: &Variant) -> Result<Counters> {
 /// Times all of them in turns, so that whatever else happens on the machine happens to all; returns memcpy's time.
 fn time<T: Element>(
     plan: &Plan<'_>,
-    kernels: &[&TransposeKernel<T>],
+    contestants: &[Contestant<T>],
     input: &DeviceBuffer<T>,
     output: &mut DeviceBuffer<T>,
     rows: &mut [Row],
 ) -> Result<Duration> {
-    let mut times = vec![Vec::new(); kernels.len()];
+    let mut times = vec![Vec::new(); contestants.len()];
     let mut copies = Vec::new();
     for round in 0..WARM_UP + plan.repetitions {
         let counts = round >= WARM_UP;
-        for (kernel, times) in kernels.iter().zip(&mut times) {
-            let run = kernel.run(input, output, plan.rows, plan.cols).into_diagnostic()?;
+        for (contestant, times) in contestants.iter().zip(&mut times) {
+            let run = contestant
+                .kernel
+                .run(input, output, plan.rows, plan.cols)
+                .into_diagnostic()?;
             times.extend(run.time.filter(|_| counts));
         }
         let ((), copy) = plan.device.time(|| output.copy_from(input)).into_diagnostic()?;

@@ -74,7 +74,7 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
 }
 
 fn cells(plan: &Plan<'_>, outcome: &Outcome, row: &Row) -> Vec<Cell> {
-    let counters = row.counters.unwrap_or_default();
+    let counters = &row.counters;
     let ratio = |sum: u64, requests: u64| number((requests > 0).then(|| sum as f64 / requests as f64));
     let correct = match row.wrong {
         None => Cell::new("yes").fg(Color::Green),
