@@ -1,0 +1,30 @@
+//! What the tests of the kernels share.
+
+use tile33::Device;
+
+/// The emulator with all checks, and the first CUDA device where there is one. Says so where there is none.
+pub(crate) fn devices() -> Vec<Device> {
+    let mut devices = vec![Device::emulator()];
+    match Device::cuda(0) {
+        Ok(device) => devices.push(device),
+        Err(reason) => println!("skipped on CUDA: {reason}"),
+    }
+    devices
+}
+
+/// `count` bit patterns that repeat nothing for a long time. The first are those that arithmetic would not leave alone:
+/// NaNs with a payload, infinities, subnormals and -0.0, of `f32` and of `f64`.
+pub(crate) fn bits(count: usize) -> impl Iterator<Item = u64> {
+    const SPECIAL: [u64; 8] = [
+        0x7fc0_1234_ffa0_0001,
+        0x7ff8_0000_0000_beef,
+        0x7ff0_0000_7f80_0000,
+        0xfff0_0000_ff80_0000,
+        0x8000_0000_8000_0000,
+        0x0000_0000_0000_0001,
+        0x000f_ffff_007f_ffff,
+        0x7ff0_0000_0000_0001,
+    ];
+    let mixed = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    (0..count).map(move |i| SPECIAL.get(i).copied().unwrap_or_else(|| mixed(i)))
+}
