@@ -1,12 +1,11 @@
 //! The checks of one block: what its warps access, and what orders their threads.
 
-use std::sync::PoisonError;
-
+use super::cell::Class;
+use super::clock::{BlockClock, Clock, join_shared};
 use super::finding::CheckedSpace;
-use super::init::{InitMap, WrittenBytes};
 use super::launch::LaunchCheck;
-use super::report::Collected;
 use super::site::{AccessKind, Scope};
+use super::state::{Copy, State};
 use super::touch::{Stored, Touch, lanes};
 use crate::registers::LANES;
 
@@ -14,80 +13,91 @@ use crate::registers::LANES;
 #[derive(Debug)]
 pub struct BlockCheck<'a> {
     launch: &'a LaunchCheck<'a>,
-    block: u32,
-    shared: InitMap,
-    local: InitMap,
-    written: WrittenBytes,
-    collected: Collected,
+    state: State,
 }
 
 impl<'a> BlockCheck<'a> {
-    pub(crate) fn new(launch: &'a LaunchCheck<'a>, block: u32) -> Self {
-        let config = &launch.config;
-        Self {
-            launch,
-            block,
-            shared: InitMap::new(config.shared_bytes.into()),
-            local: InitMap::new(u64::from(config.local_bytes) * u64::from(config.threads)),
-            written: WrittenBytes::default(),
-            collected: Collected::default(),
-        }
+    pub(crate) fn new(launch: &'a LaunchCheck<'a>, state: State) -> Self {
+        Self { launch, state }
     }
 
     /// The block is done: its findings become the launch's.
-    pub fn finish(mut self) {
-        self.collected.written = self.written;
-        self.launch
-            .collected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .merge(self.collected);
+    pub fn finish(self) {
+        self.launch.finish_block(self.state);
     }
 
     /// A warp accesses shared memory. For loads `stored` is `&()`; for stores and atomics it says what is written.
+    #[inline]
     pub fn shared(&mut self, touch: &Touch, stored: &impl Stored) {
-        if !self.launch.config.uninitialized {
+        let site = self.launch.sites.get(touch.site);
+        if self.launch.config.uninitialized {
+            self.shared_written(touch, site.kind, stored);
+        }
+        if !self.launch.config.races {
             return;
         }
-        let kind = self.launch.sites.get(touch.site).kind;
-        for lane in lanes(touch.active) {
-            let (at, len) = (touch.addresses[lane], u64::from(touch.bytes));
-            if kind != AccessKind::Write
-                && let Some(address) = self.shared.first_missing(at, len)
-            {
-                self.missing(touch, lane, CheckedSpace::Shared, address);
+        let class = Class::of(site);
+        let (launch, state) = (self.launch, &mut self.state);
+        if !class.is_strong() {
+            state.shared_access(touch, class, stored, launch.sites);
+            if class == Class::WeakWrite {
+                lanes(touch.active).for_each(|lane| state.shared_vars.overwrite(touch.addresses[lane]));
             }
-            if kind != AccessKind::Read && stored.wrote(lane) {
-                self.shared.mark(at, len);
+        } else if !state.shared_vars.concerns(&state.order, touch.warp, site) {
+            state.shared_access(touch, class, stored, launch.sites);
+        } else {
+            for (lane, thread) in threads(touch) {
+                let (address, one) = (
+                    touch.addresses[lane],
+                    Touch {
+                        active: 1 << lane,
+                        ..*touch
+                    },
+                );
+                state.shared_vars.observe(&mut state.order, thread, address, site);
+                state.shared_access(&one, class, stored, launch.sites);
+                if site.kind != AccessKind::Read && stored.wrote(lane) {
+                    state.shared_vars.publish(&mut state.order, thread, address, site);
+                }
             }
         }
     }
 
     /// A warp accesses global memory. As [`BlockCheck::shared`].
+    #[inline]
     pub fn global(&mut self, touch: &Touch, stored: &impl Stored) {
-        if !self.launch.config.uninitialized {
+        let site = self.launch.sites.get(touch.site);
+        let (launch, state) = (self.launch, &mut self.state);
+        if launch.config.uninitialized {
+            state.global_written(launch, touch, site.kind, wrote(touch, site.kind, stored));
+        }
+        if !launch.config.races {
             return;
         }
-        let kind = self.launch.sites.get(touch.site).kind;
-        for lane in lanes(touch.active) {
-            let (at, len) = (touch.addresses[lane], u64::from(touch.bytes));
-            let before = self.launch.memory.find(at);
-            if let Some((base, map)) = before
-                && map.first_missing(at - base, len).is_none()
-            {
-                continue;
-            }
-            if kind != AccessKind::Write {
-                let missing = (at..at + len).find(|&byte| {
-                    before.is_none_or(|(base, map)| map.first_missing(byte - base, 1).is_some())
-                        && !self.written.contains(byte)
+        let class = Class::of(site);
+        if !class.is_strong() {
+            state.global_access(launch, touch, class, stored);
+            if class == Class::WeakWrite {
+                state.with_global_vars(launch, |_, vars| {
+                    lanes(touch.active).for_each(|lane| vars.overwrite(touch.addresses[lane]));
                 });
-                if let Some(address) = missing {
-                    self.missing(touch, lane, CheckedSpace::Global, address);
-                }
             }
-            if kind != AccessKind::Read && stored.wrote(lane) {
-                self.written.mark(at, len);
+        } else if !state.with_global_vars(launch, |order, vars| vars.concerns(order, touch.warp, site)) {
+            state.global_access(launch, touch, class, stored);
+        } else {
+            for (lane, thread) in threads(touch) {
+                let (address, one) = (
+                    touch.addresses[lane],
+                    Touch {
+                        active: 1 << lane,
+                        ..*touch
+                    },
+                );
+                state.with_global_vars(launch, |order, vars| vars.observe(order, thread, address, site));
+                state.global_access(launch, &one, class, stored);
+                if site.kind != AccessKind::Read && stored.wrote(lane) {
+                    state.with_global_vars(launch, |order, vars| vars.publish(order, thread, address, site));
+                }
             }
         }
     }
@@ -98,73 +108,199 @@ impl<'a> BlockCheck<'a> {
             return;
         }
         let kind = self.launch.sites.get(touch.site).kind;
-        for lane in lanes(touch.active) {
-            let frame = u64::from(touch.warp * LANES as u32 + lane as u32) * u64::from(self.launch.config.local_bytes);
+        for (lane, thread) in threads(touch) {
+            let frame = u64::from(thread) * u64::from(self.launch.config.local_bytes);
             let (at, len) = (frame + touch.addresses[lane], u64::from(touch.bytes));
-            if kind == AccessKind::Read {
-                if let Some(address) = self.local.first_missing(at, len) {
-                    self.missing(touch, lane, CheckedSpace::Local, address - frame);
-                }
-            } else {
-                self.local.mark(at, len);
+            if kind != AccessKind::Write
+                && let Some(address) = self.state.local_written.first_missing(at, len)
+            {
+                self.missing(touch, thread, CheckedSpace::Local, address - frame);
+            }
+            if kind != AccessKind::Read {
+                self.state.local_written.mark(at, len);
             }
         }
     }
 
     /// A barrier of the whole block completes: every thread that has not exited arrived and waited (`bar.sync 0`,
     /// `bar.red`, or a counted one that counts them all).
-    pub fn block_barrier(&mut self) {}
+    pub fn block_barrier(&mut self) {
+        self.state.block_barrier();
+    }
 
     /// Lanes arrive at a named barrier that takes only part of the block, or where some only arrive (`bar.arrive`).
     /// Told at the arrival, also for those that wait.
-    pub fn barrier_arrive(&mut self, _barrier: u32, _warp: u32, _lanes: u32) {}
+    pub fn barrier_arrive(&mut self, barrier: u32, warp: u32, lanes: u32) {
+        let clock = self.state.order.arrive(warp, lanes);
+        join_shared(self.state.barriers.entry(barrier).or_default(), &clock);
+    }
 
     /// The named barrier completes; `waiting` are the (warp, lanes) that waited and now go on. Those that only arrived
     /// are not among them.
-    pub fn barrier_complete(&mut self, _barrier: u32, _waiting: &[(u32, u32)]) {}
+    pub fn barrier_complete(&mut self, barrier: u32, waiting: &[(u32, u32)]) {
+        let clock = self.state.barriers.remove(&barrier).flatten();
+        for &(warp, lanes) in waiting {
+            self.state.order.learn(warp, lanes, &clock, true);
+        }
+    }
 
     /// `bar.warp.sync` completes for these lanes; `mask` as the instruction gives it, exited lanes included.
-    pub fn warp_sync(&mut self, _warp: u32, _mask: u32) {}
+    pub fn warp_sync(&mut self, warp: u32, mask: u32) {
+        self.state.order.warp_sync(warp, mask);
+    }
 
     /// `fence` or `membar` by these lanes, whatever its order (`fence.sc`, `fence.acq_rel`).
-    pub fn fence(&mut self, _warp: u32, _lanes: u32, _scope: Scope) {}
+    pub fn fence(&mut self, warp: u32, lanes: u32, scope: Scope) {
+        self.state.order.fence(warp, lanes, scope);
+    }
 
-    /// `cp.async` by the active lanes: `source` is a read of global memory (its `bytes` the source size, 0 where only
-    /// zeros are written), `destination` a write to shared memory that is in flight until waited for.
+    /// `cp.async` by the active lanes: `source` is a read of global memory (its `bytes` the source size; no active lane
+    /// where only zeros are written), `destination` a write to shared memory that is in flight until waited for.
+    /// The source counts as read when the copy is issued.
     pub fn copy_async(&mut self, destination: &Touch, source: &Touch, stored: &impl Stored) {
         self.global(source, &());
         self.shared(destination, stored);
+        if self.launch.config.races {
+            self.state.put_in_flight(destination);
+        }
     }
 
     /// `cp.async.commit_group` by these lanes.
-    pub fn copy_commit(&mut self, _warp: u32, _lanes: u32) {}
+    pub fn copy_commit(&mut self, warp: u32, lanes: u32) {
+        for thread in threads_of(warp, lanes) {
+            let copies = self.state.copies.entry(thread).or_default();
+            let group = std::mem::take(&mut copies.uncommitted);
+            copies.groups.push_back(group);
+        }
+    }
 
     /// `cp.async.wait_group newest`: all but the newest groups of these lanes are complete.
-    pub fn copy_wait(&mut self, _warp: u32, _lanes: u32, _newest: u32) {}
+    pub fn copy_wait(&mut self, warp: u32, lanes: u32, newest: u32) {
+        for thread in threads_of(warp, lanes) {
+            let Some(copies) = self.state.copies.get_mut(&thread) else {
+                continue;
+            };
+            let done = copies.groups.len().saturating_sub(newest as usize);
+            let done: Vec<Copy> = copies.groups.drain(..done).flatten().collect();
+            done.into_iter().for_each(|copy| self.state.complete(thread, copy));
+        }
+    }
 
     /// `cp.async.wait_all`: every copy of these lanes is complete, committed or not.
-    pub fn copy_wait_all(&mut self, _warp: u32, _lanes: u32) {}
+    pub fn copy_wait_all(&mut self, warp: u32, lanes: u32) {
+        self.copy_wait(warp, lanes, 0);
+        for thread in threads_of(warp, lanes) {
+            let Some(copies) = self.state.copies.get_mut(&thread) else {
+                continue;
+            };
+            let done = std::mem::take(&mut copies.uncommitted);
+            done.into_iter().for_each(|copy| self.state.complete(thread, copy));
+        }
+    }
 
     /// `mbarrier.init` or `mbarrier.inval` at an offset in shared memory. That the object itself is written is told
     /// with [`BlockCheck::shared`] besides (an [`AccessKind::Write`] site); the other operations on it are
     /// [`AccessKind::Atomic`] sites.
-    pub fn mbarrier_init(&mut self, _address: u64) {}
+    pub fn mbarrier_init(&mut self, address: u64) {
+        self.state.mbarriers.remove(&address);
+    }
 
     /// A lane arrives at an mbarrier with release semantics (the default). Where one instruction completes a phase and
     /// goes on arriving, lane by lane with [`BlockCheck::mbarrier_complete`] between.
-    pub fn mbarrier_arrive(&mut self, _warp: u32, _lane: u32, _address: u64) {}
+    pub fn mbarrier_arrive(&mut self, warp: u32, lane: u32, address: u64) {
+        let clock = self.state.order.arrive(warp, 1 << lane);
+        join_shared(&mut self.state.mbarriers.entry(address).or_default().arrived, &clock);
+    }
 
-    /// `cp.async.mbarrier.arrive`: the lane's copies so far are complete when the phase is, and it arrives.
-    pub fn mbarrier_arrive_after_copies(&mut self, _warp: u32, _lane: u32, _address: u64) {}
+    /// `cp.async.mbarrier.arrive`: the lane's copies so far are complete when the phase is. The arrival itself says
+    /// nothing of what else the lane did.
+    pub fn mbarrier_arrive_after_copies(&mut self, warp: u32, lane: u32, address: u64) {
+        let thread = warp * LANES as u32 + lane;
+        let Some(copies) = self.state.copies.get(&thread) else {
+            return;
+        };
+        let all = copies
+            .groups
+            .iter()
+            .flatten()
+            .chain(&copies.uncommitted)
+            .map(|&copy| (thread, copy));
+        self.state.mbarriers.entry(address).or_default().copies.extend(all);
+    }
 
     /// The current phase of an mbarrier completes.
-    pub fn mbarrier_complete(&mut self, _address: u64) {}
+    pub fn mbarrier_complete(&mut self, address: u64) {
+        let Some(phase) = self.state.mbarriers.get_mut(&address) else {
+            return;
+        };
+        phase.done = phase.arrived.take();
+        let copies = std::mem::take(&mut phase.copies);
+        if copies.is_empty() {
+            return;
+        }
+        let mut threads = BlockClock::default();
+        for &(thread, copy) in &copies {
+            self.state.complete(thread, copy);
+            threads.add_thread(thread, self.state.order.now());
+            if let Some(own) = self.state.copies.get_mut(&thread) {
+                own.uncommitted.retain(|c| c.id != copy.id);
+                own.groups.iter_mut().for_each(|g| g.retain(|c| c.id != copy.id));
+            }
+        }
+        let clock = Clock::of(self.state.order.block(), threads);
+        self.state.order.pass();
+        if let Some(phase) = self.state.mbarriers.get_mut(&address) {
+            join_shared(&mut phase.done, &Some(clock.into()));
+        }
+    }
 
     /// `mbarrier.test_wait`/`try_wait` said yes to a lane, with acquire semantics (the default).
-    pub fn mbarrier_wait(&mut self, _warp: u32, _lane: u32, _address: u64) {}
-
-    fn missing(&mut self, touch: &Touch, lane: usize, space: CheckedSpace, address: u64) {
-        let thread = touch.warp * LANES as u32 + lane as u32;
-        self.collected.missing(touch.site, space, self.block, thread, address);
+    pub fn mbarrier_wait(&mut self, warp: u32, lane: u32, address: u64) {
+        if let Some(phase) = self.state.mbarriers.get(&address) {
+            let done = phase.done.clone();
+            self.state.order.learn(warp, 1 << lane, &done, false);
+        }
     }
+
+    fn shared_written(&mut self, touch: &Touch, kind: AccessKind, stored: &impl Stored) {
+        let len = u64::from(touch.bytes);
+        for (lane, thread) in threads(touch) {
+            let at = touch.addresses[lane];
+            if kind != AccessKind::Write
+                && let Some(address) = self.state.shared_written.first_missing(at, len)
+            {
+                self.missing(touch, thread, CheckedSpace::Shared, address);
+            }
+            if kind != AccessKind::Read && stored.wrote(lane) {
+                self.state.shared_written.mark(at, len);
+            }
+        }
+    }
+
+    #[cold]
+    fn missing(&mut self, touch: &Touch, thread: u32, space: CheckedSpace, address: u64) {
+        self.state
+            .found
+            .missing(touch.site, space, self.state.order.block(), thread, address);
+    }
+}
+
+/// Lanes that write.
+fn wrote(touch: &Touch, kind: AccessKind, stored: &impl Stored) -> u32 {
+    match kind {
+        AccessKind::Read => 0,
+        AccessKind::Write => touch.active,
+        _ => lanes(touch.active)
+            .filter(|&lane| stored.wrote(lane))
+            .fold(0, |all, lane| all | 1 << lane),
+    }
+}
+
+fn threads(touch: &Touch) -> impl Iterator<Item = (usize, u32)> + use<> {
+    let base = touch.warp * LANES as u32;
+    lanes(touch.active).map(move |lane| (lane, base + lane as u32))
+}
+
+fn threads_of(warp: u32, mask: u32) -> impl Iterator<Item = u32> {
+    lanes(mask).map(move |lane| warp * LANES as u32 + lane as u32)
 }

@@ -3,7 +3,9 @@
 //! A read of bytes that nobody wrote is reported even where the value is only copied: padding inside a structure that
 //! is read as a whole is a read of memory that was never written, as it is for every tool of this kind.
 
-use std::collections::BTreeMap;
+use super::pages::{PAGE, Pages};
+use crate::memory::Memory;
+use crate::memory::init::Written;
 
 /// One bit a byte for a range that starts at 0: a block's shared memory, a thread's local memory, an allocation.
 #[derive(Clone, Debug, Default)]
@@ -84,20 +86,6 @@ impl InitMap {
         (start..end).find(|&at| self.words[(at / 64) as usize] >> (at % 64) & 1 == 0)
     }
 
-    /// Marks what `other`, shifted by `start`, has written; used to merge what a launch wrote.
-    pub(crate) fn mark_bits(&mut self, start: u64, bits: u64) {
-        if self.full || bits == 0 {
-            return;
-        }
-        let (word, bit) = ((start / 64) as usize, start % 64);
-        if word < self.words.len() {
-            self.words[word] |= bits << bit;
-        }
-        if bit != 0 && word + 1 < self.words.len() {
-            self.words[word + 1] |= bits >> (64 - bit);
-        }
-    }
-
     fn mark_range(&mut self, start: u64, len: u64) {
         let end = start.saturating_add(len).min(self.bytes);
         if start == 0 && end == self.bytes {
@@ -118,67 +106,59 @@ fn ones(count: u64) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// Which bytes of the device's global memory are written: one [`InitMap`] an allocation.
-#[derive(Clone, Debug, Default)]
-pub struct GlobalInit {
-    allocations: BTreeMap<u64, InitMap>,
+/// The bytes of global memory that a launch, or one block of it, wrote and nobody had written before.
+#[derive(Debug, Default)]
+pub(crate) struct WrittenBytes {
+    pages: Pages<Bits>,
 }
 
-impl GlobalInit {
-    /// No allocation.
-    pub fn new() -> Self {
-        Self::default()
-    }
+type Bits = [u64; (PAGE / 64) as usize];
 
-    /// A new allocation, nothing of it written.
-    pub fn alloc(&mut self, address: u64, bytes: u64) {
-        self.allocations.insert(address, InitMap::new(bytes));
-    }
-
-    /// Forgets an allocation.
-    pub fn free(&mut self, address: u64) {
-        self.allocations.remove(&address);
-    }
-
-    /// The host (or a launch) wrote these bytes; they lie in one allocation.
-    pub fn mark(&mut self, address: u64, bytes: u64) {
-        if let Some((base, map)) = self.allocations.range_mut(..=address).next_back() {
-            map.mark(address - base, bytes);
-        }
-    }
-
-    /// Takes every byte as written: for after a launch that was not watched.
-    pub fn mark_everything(&mut self) {
-        for map in self.allocations.values_mut() {
-            *map = InitMap::written(map.len());
-        }
-    }
-
-    /// The allocation that holds an address, with its first address.
+impl WrittenBytes {
+    /// These bytes, all in one page, are written.
     #[inline]
-    pub fn find(&self, address: u64) -> Option<(u64, &InitMap)> {
-        let (base, map) = self.allocations.range(..=address).next_back()?;
-        (address - base < map.len()).then_some((*base, map))
+    pub(crate) fn mark(&mut self, start: u64, len: u64) {
+        let page = self.pages.get_or_make(start / PAGE, |p| *p = Bits::default());
+        page[(start % PAGE / 64) as usize] |= ones(len) << (start % 64);
     }
 
-    /// Notes what a launch wrote.
-    pub fn absorb(&mut self, written: &WrittenBytes) {
-        for (&page, bits) in &written.pages {
+    /// Which of the bytes, all in one 64-byte line, are written: a bit each.
+    #[inline]
+    pub(crate) fn bits(&self, start: u64, len: u64) -> u64 {
+        self.pages
+            .get(start / PAGE)
+            .map_or(0, |page| page[(start % PAGE / 64) as usize] >> (start % 64) & ones(len))
+    }
+
+    /// Adds another's.
+    pub(crate) fn merge(&mut self, other: &WrittenBytes) {
+        for (page, bits) in other.pages.iter() {
+            for (ours, theirs) in self
+                .pages
+                .get_or_make(page, |p| *p = Bits::default())
+                .iter_mut()
+                .zip(bits)
+            {
+                *ours |= theirs;
+            }
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.pages.clear();
+    }
+
+    /// Tells the memory.
+    pub(crate) fn mark_in(&self, memory: &[Known]) {
+        for (page, bits) in self.pages.iter() {
             let start = page * PAGE;
-            // An allocation may start inside a page, so that a page can belong to several.
-            let last = start + PAGE - 1;
-            let first = self
-                .allocations
-                .range(..=start)
-                .next_back()
-                .map_or(start, |(base, _)| *base);
-            for (&base, map) in self.allocations.range_mut(first..=last) {
-                for (i, &word) in bits.iter().enumerate() {
-                    let at = start + 64 * i as u64;
-                    if at >= base {
-                        map.mark_bits(at - base, word);
-                    } else if base - at < 64 {
-                        map.mark_bits(0, word >> (base - at));
+            for known in memory {
+                // Allocations are aligned to pages, so that a page belongs to one of them.
+                if (known.base..known.end).contains(&start) {
+                    for (i, &word) in bits.iter().enumerate() {
+                        for (at, len) in runs(word) {
+                            known.written.mark(start - known.base + 64 * i as u64 + at, len);
+                        }
                     }
                 }
             }
@@ -186,41 +166,85 @@ impl GlobalInit {
     }
 }
 
-/// Bytes of a page of [`WrittenBytes`].
-pub(crate) const PAGE: u64 = 256;
-
-/// The bytes of global memory that a launch, or one block of it, wrote and nobody had written before.
-#[derive(Clone, Debug, Default)]
-pub struct WrittenBytes {
-    pages: BTreeMap<u64, [u64; (PAGE / 64) as usize]>,
+/// Runs of ones.
+fn runs(mut word: u64) -> impl Iterator<Item = (u64, u64)> {
+    std::iter::from_fn(move || {
+        (word != 0).then(|| {
+            let at = word.trailing_zeros();
+            let len = (word >> at).trailing_ones();
+            word &= if at + len == 64 { 0 } else { u64::MAX << (at + len) };
+            (u64::from(at), u64::from(len))
+        })
+    })
 }
 
-impl WrittenBytes {
-    /// These bytes are written.
-    #[inline]
-    pub(crate) fn mark(&mut self, start: u64, len: u64) {
-        let mut at = start;
-        while at < start + len {
-            let count = (64 - at % 64).min(start + len - at);
-            let page = self.pages.entry(at / PAGE).or_default();
-            page[(at % PAGE / 64) as usize] |= ones(count) << (at % 64);
-            at += count;
+/// An allocation, and what of it was written before the launch.
+#[derive(Debug)]
+pub(crate) struct Known<'a> {
+    pub(crate) base: u64,
+    pub(crate) end: u64,
+    pub(crate) written: &'a Written,
+}
+
+impl<'a> Known<'a> {
+    /// All allocations, by address.
+    pub(crate) fn all(memory: &'a Memory) -> Vec<Self> {
+        let known = |a: &'a crate::memory::global::Allocation| Self {
+            base: a.base,
+            end: a.end(),
+            written: &a.written,
+        };
+        memory.live.iter().map(known).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_of_a_vector_is_missing_its_first_unwritten_byte() {
+        let mut map = InitMap::new(100);
+        map.mark(8, 8);
+        assert_eq!(map.first_missing(8, 8), None);
+        assert_eq!(map.first_missing(8, 16), Some(16));
+        assert_eq!(map.first_missing(0, 16), Some(0));
+        assert_eq!(map.first_missing(60, 16), Some(60));
+        map.mark(56, 20);
+        assert_eq!((map.first_missing(60, 16), map.first_missing(72, 16)), (None, Some(76)));
+        assert_eq!(map.first_missing(99, 8), Some(99));
+        map.mark(0, 100);
+        assert_eq!(map.first_missing(0, 100), None);
+        map.reset(100);
+        assert_eq!(map.first_missing(96, 4), Some(96));
+    }
+
+    #[test]
+    fn what_a_launch_wrote_and_nothing_else_is_told_to_the_memory() {
+        let mut memory = Memory::new();
+        let (a, b) = (memory.alloc(1000).unwrap(), memory.alloc(4).unwrap());
+        let mut written = WrittenBytes::default();
+        for at in [a, a + 4, a + 300, a + 60, b] {
+            written.mark(at, 4);
+        }
+        written.mark_in(&Known::all(&memory));
+        for (at, len, expected) in [
+            (a, 8, true),
+            (a, 9, false),
+            (a + 300, 4, true),
+            (a + 299, 4, false),
+            (b, 4, true),
+        ] {
+            assert_eq!(memory.is_initialized(at, len), Ok(expected), "{at:#x} {len}");
         }
     }
 
-    /// Whether a byte is written.
-    pub(crate) fn contains(&self, byte: u64) -> bool {
-        self.pages
-            .get(&(byte / PAGE))
-            .is_some_and(|page| page[(byte % PAGE / 64) as usize] >> (byte % 64) & 1 == 1)
-    }
-
-    /// Adds another's.
-    pub(crate) fn merge(&mut self, other: WrittenBytes) {
-        for (page, bits) in other.pages {
-            for (ours, theirs) in self.pages.entry(page).or_default().iter_mut().zip(bits) {
-                *ours |= theirs;
-            }
-        }
+    #[test]
+    fn runs_of_ones_are_found_whole() {
+        let found = |w| runs(w).collect::<Vec<_>>();
+        assert_eq!(found(0b1011_0001), [(0, 1), (4, 2), (7, 1)]);
+        assert_eq!(found(u64::MAX), [(0, 64)]);
+        assert_eq!(found(0), []);
+        assert_eq!(found(u64::MAX << 60), [(60, 4)]);
     }
 }

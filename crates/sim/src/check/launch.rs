@@ -2,11 +2,16 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::apart::Apart;
 use super::block::BlockCheck;
 use super::finding::CheckFindings;
-use super::init::{GlobalInit, WrittenBytes};
+use super::init::{Known, WrittenBytes};
 use super::report::Collected;
 use super::site::Sites;
+use super::state::State;
+use super::turns::Turns;
+use super::vars::Vars;
+use crate::memory::Memory;
 
 /// What to check, and the shape of the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +35,12 @@ pub struct CheckConfig {
 /// How the blocks of a launch run, which is a matter of whether anything in the program can order them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlocksRun {
-    /// Side by side, on any number of threads, in any order: the program has no fence and no release wider than a
-    /// block, so no access of one block is ordered with one of another. Findings do not depend on the order.
+    /// Side by side, on any number of threads, in any order: the program has no instruction by which one block can
+    /// observe another's strong write (no `atom` whose result is used and no strong load of device scope on global
+    /// memory), so no access of one block is ordered with one of another. Findings do not depend on the order.
     Apart,
-    /// In turns, all on one thread, in an order that is the same from run to run: the program has fences or releases
-    /// of device scope, and what they order depends on what is observed.
+    /// In turns, all on one thread, in an order that is the same from run to run: which fences and atomics order what
+    /// depends on what is observed.
     InTurns,
 }
 
@@ -43,31 +49,74 @@ pub enum BlocksRun {
 pub struct LaunchCheck<'a> {
     pub(crate) config: CheckConfig,
     pub(crate) sites: &'a Sites,
-    pub(crate) memory: &'a GlobalInit,
-    pub(crate) collected: Mutex<Collected>,
+    pub(crate) memory: Vec<Known<'a>>,
+    pub(crate) apart: Apart,
+    pub(crate) turns: Mutex<InTurns>,
+    collected: Mutex<All>,
+    /// Of blocks that have finished, for the next.
+    idle: Mutex<Vec<State>>,
+}
+
+/// What blocks that run in turns share.
+#[derive(Debug, Default)]
+pub(crate) struct InTurns {
+    pub(crate) between: Turns,
+    pub(crate) vars: Vars,
+    pub(crate) written: WrittenBytes,
+}
+
+#[derive(Debug, Default)]
+struct All {
+    found: Collected,
+    written: WrittenBytes,
 }
 
 impl<'a> LaunchCheck<'a> {
-    /// For a launch of a program with these memory instructions, on this global memory.
-    pub fn new(config: CheckConfig, sites: &'a Sites, memory: &'a GlobalInit) -> Self {
+    /// For a launch of a program with these memory instructions, on this memory.
+    pub fn new(config: CheckConfig, sites: &'a Sites, memory: &'a Memory) -> Self {
         Self {
             config,
             sites,
-            memory,
+            memory: Known::all(memory),
+            apart: Apart::default(),
+            turns: Mutex::default(),
             collected: Mutex::default(),
+            idle: Mutex::default(),
         }
     }
 
     /// The checks of one block, by its linear index. Blocks may start and finish in any order.
     pub fn start_block(&self, block: u32) -> BlockCheck<'_> {
-        BlockCheck::new(self, block)
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut state = idle.unwrap_or_else(|| State::new(&self.config));
+        state.start(block, &self.config);
+        BlockCheck::new(self, state)
     }
 
-    /// The findings, which are the same from run to run, and what the launch wrote.
-    pub fn finish(self) -> (CheckFindings, WrittenBytes) {
-        self.collected
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-            .finish(self.sites)
+    pub(crate) fn finish_block(&self, mut state: State) {
+        {
+            let mut all = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+            all.found.merge(std::mem::take(&mut state.found));
+            all.written.merge(&state.global_written);
+        }
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(state);
+    }
+
+    /// Ends the launch. Gives the findings, which are the same from run to run, and tells the memory what the launch
+    /// wrote. Where reads of unwritten memory were not looked for, all of the memory counts as written from now on:
+    /// nothing is known of it any more.
+    pub fn finish(self) -> CheckFindings {
+        let mut all = self.collected.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.apart.report(self.sites, &mut all.found);
+        if self.config.uninitialized {
+            let turns = self.turns.into_inner().unwrap_or_else(PoisonError::into_inner);
+            all.written.mark_in(&self.memory);
+            turns.written.mark_in(&self.memory);
+        } else {
+            for known in &self.memory {
+                known.written.mark(0, known.end - known.base);
+            }
+        }
+        all.found.finish(self.sites)
     }
 }

@@ -9,7 +9,7 @@
 //!    [`BlockCheck::global`]; local memory only where it is read before it was written: [`BlockCheck::local`]) and of
 //!    everything that orders threads. Lanes that are out of bounds or misaligned are left out of `active`: they are
 //!    findings of another kind.
-//! 4. [`LaunchCheck::finish`] gives the findings and the bytes that the launch wrote, for [`GlobalInit::absorb`].
+//! 4. [`LaunchCheck::finish`] gives the findings and tells the [`Memory`](crate::Memory) what the launch wrote.
 //!
 //! # What orders two accesses
 //!
@@ -27,17 +27,50 @@
 //! | start and end of the launch | everything |
 //!
 //! Lanes of a warp have no order between them without one of these: no step in lockstep is assumed.
+//!
+//! # What is a race, and what is not
+//!
+//! The definition is that of the PTX memory model: two accesses to a byte, at least one a write, that causality does not
+//! order and that are not *morally strong* towards each other (strong accesses of sufficient scope: atomics, `.relaxed`
+//! and `.volatile` ones). So `volatile` polling is no race, an ordinary load of what others add to atomically is one, and
+//! a `.cta` atomic races with any access of another block. Where the model leaves a choice:
+//!
+//! - **Two ordinary stores of the same bits are not reported** (all threads set one flag): compute-sanitizer's racecheck
+//!   classes them as information and hides them. They stand for each other: an access that is ordered before one of
+//!   them is not held against the others. A load that is not ordered behind *each* of them is a race.
+//! - **A strong read has observed every strong write that came to its address before it.** Whoever is ordered behind the
+//!   read is ordered behind those writes (the model's observation order): the last block may reset a counter that all
+//!   incremented. The thread of a `red` observes nothing, since it is not told.
+//! - **A block barrier counts as a fence** for what its threads observed before it, as NVIDIA's own
+//!   `threadFenceReduction` takes for granted: a fence is needed on the publishing side only.
+//! - Two `fence.sc` order nothing by themselves: their order is that of one run, and another run has the other one.
+//! - `.cluster` is as `.cta` and `.sys` as `.gpu`, see [`Scope`].
+//! - `ldmatrix` and `stmatrix` touch a row as the lane that gives its address.
+//!
+//! The detector finds a race at every address that has one, with a pair of accesses that is one; once an address has
+//! raced, further pairs at that address may go unnamed. Two limits: between blocks that run in turns a word remembers
+//! eight ordinary readers, and a copy's source counts as read when the copy is issued. Both can hide a race; neither
+//! makes one up.
+mod apart;
 mod block;
+mod cell;
+mod clock;
 mod finding;
+mod global;
 mod init;
 mod launch;
+mod order;
+mod pages;
 mod report;
 mod site;
+mod state;
 mod touch;
+mod turns;
+mod vars;
 
 pub use block::BlockCheck;
 pub use finding::{Access, CheckFindings, CheckedSpace, Race, Uninitialized};
-pub use init::{GlobalInit, InitMap, WrittenBytes};
+pub use init::InitMap;
 pub use launch::{BlocksRun, CheckConfig, LaunchCheck};
 pub use site::{AccessKind, Order, Scope, Site, SiteId, Sites};
 pub use touch::{Stored, Touch};

@@ -12,8 +12,10 @@ pub enum AccessKind {
     Read,
     /// `st`, `stmatrix`, `wmma.store`, the destination of a copy.
     Write,
-    /// `atom`, `red`: a read and a write that nothing comes between.
+    /// `atom`: a read and a write that nothing comes between.
     Atomic,
+    /// `red`: as `Atomic`, but its thread does not see what it read, so that a fence behind it acquires nothing.
+    Reduction,
 }
 
 /// Which threads an operation or a fence is strong towards (`.cta`, `.cluster`, `.gpu`, `.sys`).
@@ -61,7 +63,7 @@ pub struct Site {
     pub pc: u32,
     /// What it does.
     pub kind: AccessKind,
-    /// Its memory order. An [`AccessKind::Atomic`] is at least [`Order::Relaxed`].
+    /// Its memory order. An atomic or a reduction is at least [`Order::Relaxed`].
     pub order: Order,
     /// Its scope; without meaning for [`Order::Weak`].
     pub scope: Scope,
@@ -86,7 +88,7 @@ impl Site {
         }
     }
 
-    /// An `atom` or `red` without further words: relaxed, device scope.
+    /// An `atom` without further words: relaxed, device scope.
     pub fn atomic(pc: u32) -> Self {
         Self {
             kind: AccessKind::Atomic,

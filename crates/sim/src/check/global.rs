@@ -1,0 +1,160 @@
+//! Global memory: within the block as shared memory is, and between blocks besides.
+
+use std::sync::PoisonError;
+
+use super::apart::Touched;
+use super::cell::{Class, Context, who};
+use super::finding::CheckedSpace;
+use super::launch::{BlocksRun, LaunchCheck};
+use super::order::Order;
+use super::pages::PAGE;
+use super::site::AccessKind;
+use super::state::{State, groups, touch_cell};
+use super::touch::{Stored, Touch, lanes};
+use super::turns::Step;
+use super::vars::Vars;
+use crate::registers::LANES;
+
+impl State {
+    /// Races, without what strong accesses publish.
+    pub(crate) fn global_access(&mut self, launch: &LaunchCheck, touch: &Touch, class: Class, stored: &impl Stored) {
+        let sites = launch.sites;
+        let Self {
+            order,
+            sets,
+            found,
+            global,
+            touched,
+            start,
+            ..
+        } = self;
+        let (floor, now) = (order.floor(), order.now());
+        let (between, in_turns) = (launch.config.blocks > 1, launch.config.blocks_run == BlocksRun::InTurns);
+        let mut turns = (between && in_turns).then(|| launch.turns.lock().unwrap_or_else(PoisonError::into_inner));
+        touched.clear();
+        for (lane, mask, at) in groups(touch, class) {
+            let page = global.get_or_make(at / PAGE, |p| p.reset());
+            let unit = page.unit_for(touch.bytes, sets, floor);
+            let Some(cells) = page.cells(at, touch.bytes, unit) else {
+                continue;
+            };
+            for (i, cell) in cells.iter_mut().enumerate() {
+                let offset = unit * i as u32;
+                let address = at + u64::from(offset);
+                let value = if class == Class::WeakWrite {
+                    stored.bytes(lane, offset, unit)
+                } else {
+                    0
+                };
+                // The highest lane stands for those that read a word together: the lowest is often the one that
+                // signals, and is the last to be late.
+                let thread = touch.warp * LANES as u32 + 31 - mask.leading_zeros();
+                if let Some(turns) = &mut turns {
+                    if !cell.is_last(who(thread, touch.site), now, class) {
+                        let step = Step {
+                            site: touch.site,
+                            thread,
+                            address,
+                            bytes: unit,
+                            value,
+                            keep: true,
+                        };
+                        for lane in lanes(mask) {
+                            let thread = touch.warp * LANES as u32 + lane as u32;
+                            // Of a word that a warp reads together one reader is remembered, see `turns`.
+                            let keep = class.is_strong() || thread == step.thread;
+                            turns.between.access(order, sites, Step { thread, keep, ..step }, found);
+                        }
+                    }
+                } else if between {
+                    let told = match class {
+                        Class::WeakWrite => cell.was_written_by(touch.site, value, *start),
+                        _ => cell.was_touched_by(touch.site, *start, floor, sets),
+                    };
+                    if !told {
+                        touched.push(Touched {
+                            address,
+                            bytes: unit,
+                            thread,
+                            value,
+                        });
+                    }
+                }
+                let mut cx = Context {
+                    order,
+                    sites,
+                    sets,
+                    found,
+                    space: CheckedSpace::Global,
+                    strong_elsewhere: turns.is_some(),
+                };
+                touch_cell(cell, &mut cx, floor, now, touch, class, (lane, mask), address, || value);
+            }
+        }
+        if !touched.is_empty() {
+            launch
+                .apart
+                .touch(&mut self.regions, touch.site, self.order.block(), touched);
+        }
+    }
+
+    /// The clock of the block and what strong writes to global memory have published.
+    pub(crate) fn with_global_vars<R>(
+        &mut self,
+        launch: &LaunchCheck,
+        then: impl FnOnce(&mut Order, &mut Vars) -> R,
+    ) -> R {
+        match launch.config.blocks_run {
+            BlocksRun::Apart => then(&mut self.order, &mut self.global_vars),
+            BlocksRun::InTurns => {
+                let mut turns = launch.turns.lock().unwrap_or_else(PoisonError::into_inner);
+                then(&mut self.order, &mut turns.vars)
+            }
+        }
+    }
+
+    /// Reads of bytes that nobody wrote, and what is written now.
+    pub(crate) fn global_written(&mut self, launch: &LaunchCheck, touch: &Touch, kind: AccessKind, wrote: u32) {
+        for lane in lanes(touch.active) {
+            let (at, len) = (touch.addresses[lane], u64::from(touch.bytes));
+            let Some(allocation) = self.allocation_of(launch, at) else {
+                continue;
+            };
+            let known = &launch.memory[allocation];
+            if known.written.all() || known.written.is_written(at - known.base, len) {
+                continue;
+            }
+            let before = (0..len)
+                .map(|i| u64::from(known.written.is_written(at - known.base + i, 1)) << i)
+                .fold(0, |all, bit| all | bit);
+            let mut turns;
+            let since = match launch.config.blocks_run {
+                BlocksRun::Apart => &mut self.global_written,
+                BlocksRun::InTurns => {
+                    turns = launch.turns.lock().unwrap_or_else(PoisonError::into_inner);
+                    &mut turns.written
+                }
+            };
+            let missing = !(before | since.bits(at, len)) & (u64::MAX >> (64 - len));
+            if wrote >> lane & 1 == 1 {
+                since.mark(at, len);
+            }
+            if kind != AccessKind::Write && missing != 0 {
+                let (thread, byte) = (
+                    touch.warp * LANES as u32 + lane as u32,
+                    at + u64::from(missing.trailing_zeros()),
+                );
+                self.found
+                    .missing(touch.site, CheckedSpace::Global, self.order.block(), thread, byte);
+            }
+        }
+    }
+
+    fn allocation_of(&mut self, launch: &LaunchCheck, address: u64) -> Option<usize> {
+        let holds = |i: usize| launch.memory.get(i).is_some_and(|k| (k.base..k.end).contains(&address));
+        if !holds(self.allocation) {
+            self.allocation = launch.memory.partition_point(|k| k.base <= address).checked_sub(1)?;
+        }
+        holds(self.allocation).then_some(self.allocation)
+    }
+}
