@@ -248,8 +248,13 @@ impl<'m> SharedAddresses<'m> {
                     Space::Const => "a constant",
                     _ => "another",
                 });
+                let within = if function.is_kernel {
+                    String::new()
+                } else {
+                    format!(" in `{}`", function.name)
+                };
                 findings.push(format!(
-                    "{who} accesses `{symbol}`, which is shared memory, through {space} address ({}): \
+                    "{who} accesses `{symbol}`, which is shared memory, through {space} address{within} ({}): \
                      keep the pointer in one function, or mark the functions that take it #[inline(always)]",
                     self.place(instruction)
                 ));
@@ -313,4 +318,111 @@ fn space(instruction: &Instruction) -> Option<Space> {
         Modifier::Space(space) => Some(*space),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
+
+    fn audit(ptx: &str) -> Vec<String> {
+        let ptx = format!("{HEAD}{ptx}");
+        findings(&tile33_ptx::parse(&ptx).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    #[test]
+    fn shared_accesses_of_shared_symbols_are_sound() {
+        let ptx = "
+            .visible .entry k() {
+                .reg .b32 %r<3>; .reg .b64 %rd<3>; .shared .align 16 .b8 tile[64];
+                mov.u64 %rd1, tile;
+                add.s64 %rd2, %rd1, 8;
+                st.shared.b32 [%rd2+4], 1;
+                ld.shared.b32 %r1, [tile+12];
+                ret;
+            }";
+        assert_eq!(audit(ptx), [""; 0]);
+    }
+
+    #[test]
+    fn a_generic_access_to_shared_memory_names_kernel_symbol_and_line() {
+        let ptx = ".visible .entry k(.param .u64 p) {
+                .reg .b32 %r<3>; .reg .b64 %rd<5>; .shared .align 16 .b8 tile[64];
+                mov.u64 %rd1, tile;
+                cvta.shared.u64 %rd2, %rd1;
+                add.s64 %rd3, %rd2, 8;
+                ld.b32 %r1, [%rd3];
+                ret;
+            }";
+        let findings = audit(ptx);
+        assert_eq!(findings.len(), 1);
+        assert!(findings[0].contains("kernel `k` accesses `tile`"), "{}", findings[0]);
+        assert!(
+            findings[0].contains("a generic address (line 9 of the PTX)"),
+            "{}",
+            findings[0]
+        );
+    }
+
+    #[test]
+    fn a_shared_address_that_reaches_a_function_is_followed_there() {
+        let ptx = "
+            .func helper(.param .b64 a) {
+                .reg .b64 %rd<2>; .reg .b32 %r<2>;
+                ld.param.b64 %rd1, [a];
+                st.b32 [%rd1], 7;
+                ret;
+            }
+            .visible .entry k() {
+                .reg .b64 %rd<3>; .shared .align 16 .b8 tile[64];
+                mov.u64 %rd1, tile;
+                cvta.shared.u64 %rd2, %rd1;
+                { .param .b64 p0;
+                  st.param.b64 [p0], %rd2;
+                  call.uni helper, (p0); }
+                ret;
+            }
+            .visible .entry innocent() { ret; }";
+        let findings = audit(ptx);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(findings[0].starts_with("kernel `k` accesses `tile`"), "{}", findings[0]);
+    }
+
+    #[test]
+    fn generic_accesses_to_other_memory_are_not_its_business() {
+        let ptx = "
+            .global .align 4 .b8 table[16];
+            .visible .entry k(.param .u64 p) {
+                .reg .b32 %r<3>; .reg .b64 %rd<5>; .shared .align 16 .b8 tile[64];
+                ld.param.u64 %rd1, [p];
+                ld.b32 %r1, [%rd1];
+                mov.u64 %rd2, table;
+                cvta.global.u64 %rd3, %rd2;
+                st.b32 [%rd3], %r1;
+                mov.u64 %rd4, tile;
+                ld.shared.b32 %r2, [%rd4];
+                st.global.b32 [%rd1], %r2;
+                ret;
+            }";
+        assert_eq!(audit(ptx), [""; 0]);
+    }
+
+    #[test]
+    fn an_undefined_function_names_the_kernels_that_need_it() {
+        let ptx = "
+            .extern .func missing();
+            .extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
+            .func middle() { call missing; ret; }
+            .visible .entry a() { call middle; ret; }
+            .visible .entry b() { ret; }
+            .visible .entry c() { call missing; ret; }";
+        let findings = audit(ptx);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(
+            findings[0].starts_with("kernel `a`, kernel `c` calls `missing`"),
+            "{}",
+            findings[0]
+        );
+    }
 }

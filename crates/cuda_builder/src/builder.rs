@@ -144,6 +144,10 @@ impl CudaBuilder {
     /// # Errors
     /// Every [`BuildError`].
     pub fn build(&self) -> Result<Built, BuildError> {
+        self.build_with(DeviceCompiler::find)
+    }
+
+    fn build_with(&self, find: impl FnOnce() -> Result<DeviceCompiler, BuildError>) -> Result<Built, BuildError> {
         let arch: Arch = self.arch.parse()?;
         let sources = Sources::of(&self.folder)?;
         if env::var_os("OUT_DIR").is_some() {
@@ -156,7 +160,7 @@ impl CudaBuilder {
             println!("cargo:rerun-if-env-changed={}", crate::RUSTC_VARIABLE);
         }
         let inputs = self.inputs_of(&sources, arch);
-        let (mut built, text) = self.obtain(&sources, arch, inputs)?;
+        let (mut built, text) = self.obtain(&sources, arch, inputs, find())?;
         if let Some(copy) = &self.copy_to {
             if !fs::read_to_string(copy).is_ok_and(|old| old == text) {
                 write(copy, &text)?;
@@ -167,8 +171,13 @@ impl CudaBuilder {
     }
 
     /// The PTX from the first of: the checked-in copy, the build before, a build.
-    fn obtain(&self, sources: &Sources, arch: Arch, inputs: String) -> Result<(Built, String), BuildError> {
-        let compiler = DeviceCompiler::find();
+    fn obtain(
+        &self,
+        sources: &Sources,
+        arch: Arch,
+        inputs: String,
+        compiler: Result<DeviceCompiler, BuildError>,
+    ) -> Result<(Built, String), BuildError> {
         if let Some(file) = &self.checked_in {
             match (self.look_at_checked_in(file, &inputs)?, &compiler) {
                 (State::Current(text, module), Err(missing)) if missing.is_missing_compiler() => {
@@ -357,3 +366,7 @@ fn from_checked_in(file: &Path, module: Module) -> Built {
         digest,
     }
 }
+
+#[cfg(test)]
+#[path = "builder_tests.rs"]
+mod tests;

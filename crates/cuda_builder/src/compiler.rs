@@ -261,3 +261,7 @@ fn output_of(program: &Path, arguments: &[&str]) -> Result<String, String> {
         stderr.lines().next().unwrap_or("without a message")
     ))
 }
+
+#[cfg(test)]
+#[path = "compiler_tests.rs"]
+mod tests;

@@ -32,7 +32,7 @@
 #![no_std]
 #![cfg_attr(
     target_os = "cuda",
-    feature(asm_experimental_arch, core_intrinsics, stdarch_nvptx),
+    feature(asm_experimental_arch, core_intrinsics, repr_simd, stdarch_nvptx),
     allow(internal_features)
 )]
 

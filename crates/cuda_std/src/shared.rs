@@ -202,6 +202,14 @@ impl<A> Storage<A> {
 ///
 /// Gives a [`SharedTile`](crate::shared::SharedTile) of this element type and layout. Every place in the source where
 /// this is written is memory of its own, once per block, uninitialised when the block starts, aligned to 16 bytes.
+///
+/// A layout that cannot be does not compile:
+///
+/// ```compile_fail,E0080
+/// # use tile33_cuda_std as cuda_std;
+/// use cuda_std::layout::RowMajor;
+/// let tile = cuda_std::shared_tile!(f32, RowMajor<32, 32, 31>); // rows would overlap
+/// ```
 #[macro_export]
 macro_rules! shared_tile {
     ($element:ty, $layout:ty $(,)?) => {{
@@ -214,6 +222,8 @@ macro_rules! shared_tile {
         }
         #[cfg(not(target_os = "cuda"))]
         {
+            // An impossible layout does not compile here either.
+            const { assert!(<$layout as $crate::layout::StaticLayout>::STORAGE > 0) };
             $crate::shared::on_host::<$crate::shared::SharedTile<$element, $layout>>()
         }
     }};
@@ -238,6 +248,8 @@ macro_rules! shared_array {
         }
         #[cfg(not(target_os = "cuda"))]
         {
+            // An impossible layout does not compile here either.
+            const { assert!(<$layout as $crate::layout::StaticLayout>::STORAGE > 0) };
             $crate::shared::on_host::<$crate::shared::SharedArray<$element, $layout>>()
         }
     }};

@@ -22,6 +22,7 @@ pub(crate) struct Arguments {
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut arguments = Arguments::default();
+        let start = input.span();
         while !input.is_empty() {
             let name: Ident = input.parse()?;
             input.parse::<Token![=]>()?;
@@ -40,10 +41,9 @@ impl Parse for Arguments {
                 input.parse::<Token![,]>()?;
             }
         }
-        if let (Some(_), None) = (arguments.min_blocks, arguments.max_threads) {
-            return Err(
-                input.error("min_blocks says nothing without max_threads: how many blocks fit depends on their size")
-            );
+        if arguments.min_blocks.is_some() && arguments.max_threads.is_none() {
+            let message = "min_blocks says nothing without max_threads: how many blocks fit depends on their size";
+            return Err(syn::Error::new(start, message));
         }
         Ok(arguments)
     }
@@ -69,10 +69,13 @@ fn prefix(input: ParseStream<'_>) -> Result<String> {
 
 fn types(input: ParseStream<'_>) -> Result<Vec<TypePath>> {
     let list;
-    bracketed!(list in input);
+    let brackets = bracketed!(list in input);
     let types = Punctuated::<TypePath, Token![,]>::parse_terminated(&list)?;
     if types.is_empty() {
-        return Err(list.error("a list of types without a type makes no kernel"));
+        return Err(syn::Error::new(
+            brackets.span.join(),
+            "a list of types without a type makes no kernel",
+        ));
     }
     Ok(types.into_iter().collect())
 }

@@ -14,7 +14,9 @@ use crate::arguments::Arguments;
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let arguments: Arguments = syn::parse2(arguments)?;
-    let function: ItemFn = syn::parse2(item)?;
+    let span = item.span();
+    let function: ItemFn = syn::parse2(item)
+        .map_err(|error| Error::new(span, format!("#[kernel] goes on a function, and this is none: {error}")))?;
     check(&function)?;
     let parameter = type_parameter(&function, &arguments)?;
     let name = match &arguments.prefix {
@@ -165,7 +167,7 @@ fn parameters_are_copy(function: &ItemFn) -> TokenStream {
     let checks = function.sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(parameter) => {
             let ty = &parameter.ty;
-            Some(quote_spanned! { ty.span() => ::cuda_std::parameter::check::<#ty>(); })
+            Some(quote_spanned! { ty.span() => cuda_std::parameter::check::<#ty>(); })
         }
         FnArg::Receiver(_) => None,
     });

@@ -15,8 +15,12 @@
 mod kernels;
 mod names;
 mod scan;
+#[cfg(test)]
+mod scan_tests;
 mod shared;
 mod support;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use kernels::Kernel;
 pub(crate) use names::stable_names;

@@ -1,0 +1,7 @@
+use cuda_std::prelude::*;
+use tile33_cuda_std as cuda_std;
+
+#[kernel]
+pub unsafe fn method(self, x: *mut f32) {}
+
+fn main() {}
