@@ -2,7 +2,6 @@
 
 mod occupancy_grid;
 mod ptx;
-mod toolchain;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,14 +14,12 @@ use clap::Parser;
 enum Chore {
     OccupancyGrid(occupancy_grid::Args),
     Ptx(ptx::Args),
-    Toolchain(toolchain::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Chore::parse() {
         Chore::OccupancyGrid(args) => occupancy_grid::run(&args),
         Chore::Ptx(args) => ptx::run(&args),
-        Chore::Toolchain(args) => toolchain::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

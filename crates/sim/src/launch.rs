@@ -1,5 +1,7 @@
 //! What to launch: entry, grid, arguments, options; and why a launch can fail.
 
+use tile33_layout::occupancy::{CARDS, Card};
+
 use crate::memory::MemoryError;
 
 /// A kernel argument.
@@ -106,9 +108,21 @@ pub struct SharedArray {
     pub bytes: u32,
 }
 
+/// A step of the traced warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TraceStep {
+    pub(crate) pc: u32,
+    /// Lanes of the group that ran.
+    pub(crate) mask: u32,
+    /// Those of them whose guard was true.
+    pub(crate) active: u32,
+}
+
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The card whose limits hold.
+    pub card: &'static Card,
     /// Checks.
     pub checks: Checks,
     /// Count wavefronts and sectors.
@@ -130,9 +144,10 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            card: default_card(),
             checks: Checks::default(),
             counters: true,
-            max_steps: Some(1 << 32),
+            max_steps: Some(1 << 28),
             threads: None,
             registers: None,
             shared_arrays: Vec::new(),
@@ -140,6 +155,11 @@ impl Default for Options {
             trace: None,
         }
     }
+}
+
+fn default_card() -> &'static Card {
+    // The card on which the bank model was measured.
+    Card::find("sm_90").unwrap_or(&CARDS[0])
 }
 
 /// A kernel launch.

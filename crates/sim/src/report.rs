@@ -127,6 +127,21 @@ pub struct Residency {
     pub limited_by: String,
 }
 
+/// A step of the traced warp.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// The PTX text of the instruction.
+    pub instruction: String,
+    /// Line in the PTX, from 1.
+    pub line: u32,
+    /// Where the source has it, if `.loc` says.
+    pub source: Option<SourceLine>,
+    /// Lanes that ran together, bit 0 = lane 0.
+    pub lanes: u32,
+    /// Those of them whose guard was true.
+    pub active: u32,
+}
+
 /// What a launch did.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -143,6 +158,9 @@ pub struct Report {
     /// What the kernel printed (`vprintf`), block after block.
     #[serde(serialize_with = "lossy")]
     pub output: Vec<u8>,
+    /// Steps of the warp that [`Options::trace`](crate::Options::trace) names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<Step>,
 }
 
 fn lossy<S: Serializer>(bytes: &[u8], s: S) -> Result<S::Ok, S::Error> {

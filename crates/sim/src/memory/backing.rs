@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Rel
 
 /// Zeroed bytes, aligned to 256.
 #[derive(Debug)]
-pub struct Backing {
+pub(crate) struct Backing {
     data: NonNull<u8>,
     bytes: usize,
 }
@@ -23,7 +23,7 @@ const ALIGN: usize = 256;
 
 impl Backing {
     /// `None` if the host has not that much memory.
-    pub fn new(bytes: u64) -> Option<Self> {
+    pub(crate) fn new(bytes: u64) -> Option<Self> {
         let bytes = usize::try_from(bytes).ok()?;
         let layout = Self::layout(bytes)?;
         // SAFETY: the layout has a size of at least 256.
@@ -38,13 +38,8 @@ impl Backing {
 
     /// Bytes.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.bytes == 0
     }
 
     #[inline]
@@ -58,59 +53,54 @@ impl Backing {
 
     /// The byte at `offset`, as an atomic.
     #[inline]
-    pub fn u8(&self, offset: usize) -> &AtomicU8 {
+    pub(crate) fn u8(&self, offset: usize) -> &AtomicU8 {
         self.at(offset)
     }
 
     /// The 2 bytes at `offset`, which is a multiple of 2.
     #[inline]
-    pub fn u16(&self, offset: usize) -> &AtomicU16 {
+    pub(crate) fn u16(&self, offset: usize) -> &AtomicU16 {
         self.at(offset)
     }
 
     /// The 4 bytes at `offset`, which is a multiple of 4.
     #[inline]
-    pub fn u32(&self, offset: usize) -> &AtomicU32 {
+    pub(crate) fn u32(&self, offset: usize) -> &AtomicU32 {
         self.at(offset)
     }
 
     /// The 8 bytes at `offset`, which is a multiple of 8.
     #[inline]
-    pub fn u64(&self, offset: usize) -> &AtomicU64 {
+    pub(crate) fn u64(&self, offset: usize) -> &AtomicU64 {
         self.at(offset)
     }
 
     /// The 4-byte words from `offset` on, as atomics.
     #[inline]
-    pub fn words(&self, offset: usize, count: usize) -> &[AtomicU32] {
+    pub(crate) fn words(&self, offset: usize, count: usize) -> &[AtomicU32] {
         assert!(offset.is_multiple_of(4) && offset + 4 * count <= self.bytes.next_multiple_of(ALIGN));
         // SAFETY: as in `at`.
         unsafe { std::slice::from_raw_parts(self.data.as_ptr().add(offset).cast(), count) }
     }
 
     /// Copies out.
-    pub fn read(&self, offset: usize, out: &mut [u8]) {
+    pub(crate) fn read(&self, offset: usize, out: &mut [u8]) {
         for (i, byte) in out.iter_mut().enumerate() {
             *byte = self.u8(offset + i).load(Relaxed);
         }
     }
 
     /// Copies in.
-    pub fn write(&self, offset: usize, bytes: &[u8]) {
+    pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
         for (i, &byte) in bytes.iter().enumerate() {
             self.u8(offset + i).store(byte, Relaxed);
         }
     }
 
     /// The bytes, where nobody else can touch them.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: owned, in bounds, and the borrow is unique.
         unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.bytes) }
-    }
-
-    /// The bytes, where nobody can write them meanwhile.
-    pub fn bytes_exclusive(&mut self) -> &[u8] {
-        self.bytes_mut()
     }
 }
 

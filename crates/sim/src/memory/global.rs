@@ -1,8 +1,12 @@
 //! The device's global memory: allocations with bounds and fresh addresses; freed ranges are remembered.
 
+use std::collections::BTreeMap;
+
 use super::backing::Backing;
 use super::init::Written;
 use super::{GLOBAL_BASE, MemoryError};
+use crate::exec::Heap;
+use crate::instance::Instance;
 
 /// Allocations start at multiples of this, as `cudaMalloc`'s do.
 const ALIGN: u64 = 256;
@@ -41,6 +45,10 @@ pub struct Memory {
     /// By address: allocation only appends.
     pub(crate) live: Vec<Allocation>,
     pub(crate) freed: Vec<Freed>,
+    /// What `malloc` in kernels gave.
+    pub(crate) heap: Heap,
+    /// Variables of the modules that were launched, by the program's number.
+    pub(crate) instances: BTreeMap<u64, Instance>,
     next: u64,
     in_use: u64,
     count: u64,
@@ -58,6 +66,8 @@ impl Memory {
         Self {
             live: Vec::new(),
             freed: Vec::new(),
+            heap: Heap::default(),
+            instances: BTreeMap::new(),
             next: GLOBAL_BASE,
             in_use: 0,
             count: 0,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Bits of written bytes.
 #[derive(Debug)]
-pub struct Written {
+pub(crate) struct Written {
     bits: Vec<AtomicU64>,
     all: AtomicBool,
     bytes: u64,
@@ -12,7 +12,7 @@ pub struct Written {
 
 impl Written {
     /// Nothing written yet.
-    pub fn nothing(bytes: u64) -> Self {
+    pub(crate) fn nothing(bytes: u64) -> Self {
         let bits = (0..bytes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         Self {
             bits,
@@ -23,12 +23,12 @@ impl Written {
 
     /// Whether every byte counts as written.
     #[inline]
-    pub fn all(&self) -> bool {
+    pub(crate) fn all(&self) -> bool {
         self.all.load(Relaxed)
     }
 
     /// Marks `len` bytes from `offset`.
-    pub fn mark(&self, offset: u64, len: u64) {
+    pub(crate) fn mark(&self, offset: u64, len: u64) {
         if self.all() {
             return;
         }
@@ -46,7 +46,7 @@ impl Written {
 
     /// Whether all `len` bytes from `offset` were written.
     #[inline]
-    pub fn is_written(&self, offset: u64, len: u64) -> bool {
+    pub(crate) fn is_written(&self, offset: u64, len: u64) -> bool {
         self.all() || self.spans(offset, len, |word, mask| word.load(Relaxed) & mask == mask)
     }
 

@@ -1,8 +1,8 @@
 //! Memory: the device's global memory, and the address map that generic addresses are resolved by.
 
-pub mod backing;
-pub mod global;
-pub mod init;
+pub(crate) mod backing;
+pub(crate) mod global;
+pub(crate) mod init;
 
 pub use global::Memory;
 
@@ -50,6 +50,9 @@ fn nearest(near: &Option<String>) -> String {
 
 /// Generic addresses of the shared window: byte 0 of a block's shared memory. 16 MiB, as on the hardware.
 pub const SHARED_WINDOW: u64 = 0x0000_7100_0000_0000;
+/// Shared address of the first variable. The bytes below belong to the system, as on sm_80 and later, so that a null
+/// pointer is no variable's address.
+pub const SHARED_BASE: u64 = 1024;
 /// Generic addresses of a thread's local memory.
 pub const LOCAL_WINDOW: u64 = 0x0000_7200_0000_0000;
 /// Generic addresses of the constant bank.
@@ -58,6 +61,10 @@ pub const CONST_WINDOW: u64 = 0x0000_7300_0000_0000;
 pub const PARAM_WINDOW: u64 = 0x0000_7400_0000_0000;
 /// Bytes of each window.
 pub const WINDOW_BYTES: u64 = 1 << 24;
+/// First address of the heap that `malloc` in a kernel takes from.
+pub const HEAP_BASE: u64 = 0x0000_7600_0000_0000;
+/// Bytes of that heap, as `cudaLimitMallocHeapSize` has by default.
+pub const HEAP_BYTES: u64 = 8 << 20;
 /// "Addresses" of functions.
 pub const CODE_WINDOW: u64 = 0x0000_7500_0000_0000;
 /// First address of global memory: above 4 GiB, so that an address cut to 32 bits is out of bounds.

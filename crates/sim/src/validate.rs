@@ -1,0 +1,165 @@
+//! Whether a launch fits its kernel and its card, before anything runs.
+
+use tile33_layout::occupancy::{
+    Card, MAX_BLOCK_THREADS, MAX_THREAD_REGISTERS, REGISTERS, SHARED_WITHOUT_OPT_IN, occupancy,
+};
+use tile33_ptx::{Function, KernelParameter, Type};
+
+use crate::launch::{Arg, Launch, LaunchError};
+use crate::report::Residency;
+
+/// Checks dimensions, registers and shared memory. Returns the occupancy.
+pub(crate) fn limits(launch: &Launch, kernel: &Function, static_shared: u64) -> Result<Residency, LaunchError> {
+    let card = launch.options.card;
+    dimensions("grid", launch.grid, [i32::MAX as u64, 65_535, 65_535], card)?;
+    let most = u64::from(MAX_BLOCK_THREADS);
+    dimensions("block", launch.block, [most, most, 64], card)?;
+    let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
+    if threads > most {
+        return Err(LaunchError::BlockThreads {
+            asked: threads,
+            limit: most,
+            limited_by: card.name.to_owned(),
+        });
+    }
+    let bounds = &kernel.bounds;
+    if let Some(required) = bounds.required_threads
+        && required != launch.block
+    {
+        return Err(LaunchError::RequiredThreads {
+            entry: launch.entry.clone(),
+            required,
+            asked: launch.block,
+        });
+    }
+    if let Some(max) = bounds.max_threads {
+        let limit: u64 = max.iter().map(|n| u64::from(*n)).product();
+        if threads > limit {
+            let limited_by = format!("`{}` (.maxntid)", launch.entry);
+            return Err(LaunchError::BlockThreads {
+                asked: threads,
+                limit,
+                limited_by,
+            });
+        }
+    }
+    let dynamic = u64::from(launch.dynamic_shared);
+    if static_shared > u64::from(SHARED_WITHOUT_OPT_IN) {
+        return Err(LaunchError::Invalid(format!(
+            "`{}` declares {static_shared} bytes of static shared memory; at most {SHARED_WITHOUT_OPT_IN} may be \
+             static, more must be dynamic",
+            launch.entry
+        )));
+    }
+    if static_shared + dynamic > u64::from(card.block_bytes()) {
+        return Err(LaunchError::SharedMemory {
+            static_bytes: static_shared,
+            dynamic_bytes: dynamic,
+            available: u64::from(card.block_bytes()),
+            card: card.name.to_owned(),
+        });
+    }
+    let registers = launch.options.registers.or(bounds.max_registers);
+    let known = registers.unwrap_or(0);
+    let found = occupancy(card, threads as u32, known, static_shared as u32, launch.dynamic_shared);
+    if found.by_registers == 0 || known > MAX_THREAD_REGISTERS {
+        return Err(LaunchError::Registers {
+            registers: known,
+            threads,
+            limit: u64::from(REGISTERS),
+            card: card.name.to_owned(),
+        });
+    }
+    let limits = [
+        ("warps", found.by_warps),
+        ("block slots", found.by_slots),
+        ("registers", found.by_registers),
+        ("shared memory", found.by_shared),
+    ];
+    let limited_by: Vec<&str> = limits
+        .iter()
+        .filter(|(_, n)| *n == found.blocks)
+        .map(|(name, _)| *name)
+        .collect();
+    Ok(Residency {
+        card: card.name.to_owned(),
+        registers,
+        static_shared: static_shared as u32,
+        dynamic_shared: launch.dynamic_shared,
+        blocks_per_sm: found.blocks,
+        occupancy_percent: 100 * found.warps / card.warps(),
+        limited_by: limited_by.join(", "),
+    })
+}
+
+fn dimensions(what: &'static str, asked: [u32; 3], limits: [u64; 3], card: &Card) -> Result<(), LaunchError> {
+    for ((axis, asked), limit) in ['x', 'y', 'z'].into_iter().zip(asked).zip(limits) {
+        let asked = u64::from(asked);
+        if asked == 0 || asked > limit {
+            return Err(LaunchError::Dimension {
+                what,
+                axis,
+                asked,
+                limit,
+                card: card.name.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks the arguments against the kernel's signature. Returns the bytes of its parameters.
+pub(crate) fn arguments(launch: &Launch, kernel: &Function) -> Result<Vec<u8>, LaunchError> {
+    let layout = kernel.parameter_layout();
+    if layout.parameters.len() != launch.args.len() {
+        return Err(LaunchError::ArgumentCount {
+            entry: launch.entry.clone(),
+            expected: layout.parameters.len(),
+            given: launch.args.len(),
+        });
+    }
+    let mut bytes = vec![0; layout.bytes as usize];
+    for (index, (parameter, arg)) in layout.parameters.iter().zip(&launch.args).enumerate() {
+        let value = arg.to_bytes();
+        if !fits(parameter, arg, value.len() as u64) {
+            return Err(LaunchError::ArgumentType {
+                entry: launch.entry.clone(),
+                index,
+                parameter: parameter.name.clone(),
+                expected: expected(parameter),
+                given: arg.describe(),
+            });
+        }
+        let at = parameter.offset as usize;
+        bytes[at..at + value.len()].copy_from_slice(&value);
+    }
+    Ok(bytes)
+}
+
+fn fits(parameter: &KernelParameter, arg: &Arg, bytes: u64) -> bool {
+    if bytes != parameter.bytes {
+        return false;
+    }
+    match arg {
+        // Structures, and whoever brings bytes knows what is in them.
+        Arg::Bytes(_) => true,
+        _ if parameter.aggregate => false,
+        Arg::Pointer(_) => !matches!(parameter.ty, Type::F64),
+        Arg::F32(_) => matches!(parameter.ty, Type::F32 | Type::B32),
+        Arg::F64(_) => parameter.pointer.is_none() && matches!(parameter.ty, Type::F64 | Type::B64),
+        Arg::U64(_) => !matches!(parameter.ty, Type::F64),
+        Arg::I64(_) => parameter.pointer.is_none() && !matches!(parameter.ty, Type::F64),
+        _ => !matches!(parameter.ty, Type::F32),
+    }
+}
+
+fn expected(parameter: &KernelParameter) -> String {
+    match (parameter.aggregate, parameter.pointer) {
+        (true, _) => format!("a structure of {} bytes", parameter.bytes),
+        (false, Some(_)) => "a pointer".to_owned(),
+        (false, None) if parameter.bytes == 8 && !matches!(parameter.ty, Type::F64) => {
+            format!("a pointer or 8-byte integer (.{})", parameter.ty)
+        }
+        (false, None) => format!(".{}", parameter.ty),
+    }
+}
