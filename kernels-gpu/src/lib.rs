@@ -4,5 +4,8 @@
 //! points, shapes of blocks and grids, and the layouts that the kernels index with.
 #![no_std]
 
+pub mod histogram;
 pub mod reduce;
+pub mod scan;
+pub mod stride;
 pub mod transpose;

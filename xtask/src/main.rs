@@ -2,6 +2,7 @@
 
 mod occupancy_grid;
 mod ptx;
+mod toolchain;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,12 +15,14 @@ use clap::Parser;
 enum Chore {
     OccupancyGrid(occupancy_grid::Args),
     Ptx(ptx::Args),
+    Toolchain(toolchain::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Chore::parse() {
         Chore::OccupancyGrid(args) => occupancy_grid::run(&args),
         Chore::Ptx(args) => ptx::run(&args),
+        Chore::Toolchain(args) => toolchain::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
