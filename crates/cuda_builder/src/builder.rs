@@ -297,24 +297,33 @@ impl CudaBuilder {
             stem: file,
         };
         let text = emission.run(&prepared.text, &prepared.kernels)?;
-        let module = tile33_ptx::parse(&text).map_err(|error| BuildError::Unreadable {
-            name: name.clone(),
+        // Kept where anything is wrong with it: the findings name its lines.
+        let rejected = file.with_extension("rejected.ptx");
+        write(&rejected, &text)?;
+        Self::examine(name, &text, &rejected, arch)?;
+        let _ = fs::remove_file(rejected);
+        Ok((text, prepared.kernels.into_iter().map(|kernel| kernel.name).collect()))
+    }
+
+    /// Audits the PTX, which is also in `file`, and assembles it where there is an assembler.
+    fn examine(name: &str, text: &str, file: &Path, arch: Arch) -> Result<(), BuildError> {
+        let module = tile33_ptx::parse(text).map_err(|error| BuildError::Unreadable {
+            name: name.to_owned(),
+            file: file.to_owned(),
             problem: error.to_string(),
         })?;
         let findings = audit::findings(&module);
         if !findings.is_empty() {
             return Err(BuildError::Audit {
-                name: name.clone(),
+                name: name.to_owned(),
+                file: file.to_owned(),
                 findings,
             });
         }
         if let Some(ptxas) = Ptxas::find() {
-            let unassembled = file.with_extension("unassembled.ptx");
-            write(&unassembled, &text)?;
-            ptxas.assemble(&unassembled, arch.name())?;
-            let _ = fs::remove_file(unassembled);
+            ptxas.assemble(file, arch.name())?;
         }
-        Ok((text, prepared.kernels.into_iter().map(|kernel| kernel.name).collect()))
+        Ok(())
     }
 
     fn inputs_of(&self, sources: &Sources, arch: Arch) -> String {

@@ -108,19 +108,23 @@ pub enum BuildError {
     },
 
     /// The PTX that LLVM wrote cannot be read.
-    #[error("the PTX of `{name}` cannot be read, so it cannot be audited: {problem}")]
+    #[error("the PTX of `{name}` ({}) cannot be read, so it cannot be audited: {problem}", file.display())]
     Unreadable {
         /// Name of the package.
         name: String,
+        /// The PTX.
+        file: PathBuf,
         /// The parser's answer.
         problem: String,
     },
 
     /// The PTX would not do what the kernels say.
-    #[error("the PTX of `{name}` failed the audit:\n{}", findings.join("\n"))]
+    #[error("the PTX of `{name}` ({}) failed the audit:\n{}", file.display(), findings.join("\n"))]
     Audit {
         /// Name of the package.
         name: String,
+        /// The PTX.
+        file: PathBuf,
         /// One line a finding, each naming the kernel.
         findings: Vec<String>,
     },

@@ -18,7 +18,7 @@ pub(crate) fn of_the_kernel_crate(ptx: &str, folder: &str) -> String {
     let mut out = String::with_capacity(ptx.len() / 2);
     let mut last = Vec::new();
     for line in ptx.lines() {
-        if let Some(location) = line.trim_start().strip_prefix(".loc") {
+        if let Some(location) = line.trim_start().strip_prefix(".loc\t") {
             let places = own_places(location, folder);
             let lines: Vec<_> = places.iter().map(|place| (place.path, place.line)).collect();
             if !lines.is_empty() && lines != last {
@@ -181,6 +181,12 @@ $L__BB0_1:
         let twice = format!("{MODULE}{MODULE}");
         let rewritten = of_the_kernel_crate(&twice, "kernels/");
         assert_eq!(rewritten.matches(".loc\t1 20 9").count(), 2, "{rewritten}");
+    }
+
+    #[test]
+    fn local_variables_are_no_locations() {
+        let module = "{\n\t.local .align 8 .b8 \t__local_depot0[12];\n}\n";
+        assert_eq!(of_the_kernel_crate(module, "kernels/"), module);
     }
 
     #[test]

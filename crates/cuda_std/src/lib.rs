@@ -25,6 +25,7 @@
 //! | [`atomic`] | atomic operations on shared and global memory |
 //! | [`vector`] | 2 to 16 elements that one instruction loads or stores |
 //! | [`math`] | fused multiply-add and the functions that the hardware has |
+//! | [`arch`] | instructions of newer architectures: tensor cores, asynchronous copies |
 //!
 //! Kernels are compiled by `cuda_builder`. On the host everything type-checks on stable Rust, so that editors, tests
 //! and documentation work, and the functions that need a GPU panic and say so. What is unstable in Rust is used only
@@ -39,6 +40,7 @@
 // The paths that `#[kernel]` writes also work inside this crate.
 extern crate self as cuda_std;
 
+pub mod arch;
 pub mod atomic;
 pub mod global;
 mod host;

@@ -29,7 +29,7 @@
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 
-use crate::layout::{Layout, Pitched, StaticLayout};
+use crate::layout::{Carved, Layout, Pitched, StaticLayout};
 use crate::vector::Vector;
 
 /// A two-dimensional array in shared memory, its elements placed by the layout `L`.
@@ -336,6 +336,29 @@ impl DynamicShared {
             base: self.base.wrapping_add(offset as usize).cast(),
             layout,
         }
+    }
+
+    /// The tile that a plan made by [`CarveOut`](crate::layout::CarveOut) puts there.
+    ///
+    /// # Safety
+    /// The launch provides the plan's bytes, and no other handle uses this part.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn carved_tile<T: Copy, L: Layout>(self, part: Carved<T, L>) -> SharedTile<T, L> {
+        // SAFETY: the caller's promise; the plan aligns its parts.
+        unsafe { self.tile(part.offset(), part.layout()) }
+    }
+
+    /// The array that a plan made by [`CarveOut`](crate::layout::CarveOut) puts there.
+    ///
+    /// # Safety
+    /// As [`carved_tile`](Self::carved_tile).
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn carved<T: Copy, L: Layout>(self, part: Carved<T, L>) -> SharedArray<T, L> {
+        // SAFETY: the caller's promise.
+        let tile = unsafe { self.carved_tile(part) };
+        SharedArray { tile }
     }
 
     /// The array of `length` elements that starts `offset` bytes into the memory.

@@ -13,6 +13,7 @@ const PREFIX: &str = "__cuda_std_";
 /// | function | does |
 /// |---|---|
 /// | `shared_address(ptr) -> i32` | the address within the block's shared memory |
+/// | `global_address(ptr) -> i64` | the address within global memory |
 /// | `atomic_OP_TYPE_SCOPE(ptr, v) -> v` | OP of add, min, max, and, or, xor, exch; relaxed; SCOPE of block, device, system |
 /// | `atomic_cas_TYPE_SCOPE(ptr, expected, new) -> v` | compare and exchange; gives the value before |
 /// | `atomic_load_TYPE_SCOPE(ptr) -> v`, `atomic_acquire_..` | loads, relaxed and acquiring |
@@ -29,14 +30,20 @@ pub(super) fn define(line: &str) -> Result<Option<String>, String> {
     };
     let unknown = || format!("`{name}` is no support function: use the cuda_std of the same version as this builder");
     let text = match function {
-        "shared_address" => format!(
-            "define internal i32 {name}(ptr %p) alwaysinline nounwind {{\n  \
-             %s = addrspacecast ptr %p to ptr addrspace(3)\n  \
-             %a = ptrtoint ptr addrspace(3) %s to i32\n  ret i32 %a\n}}"
-        ),
+        "shared_address" => address(&name, 3, "i32"),
+        "global_address" => address(&name, 1, "i64"),
         _ => atomic(&name, function.strip_prefix("atomic_").ok_or_else(unknown)?).ok_or_else(unknown)?,
     };
     Ok(Some(text))
+}
+
+/// A pointer's value in an address space.
+fn address(name: &str, space: u32, integer: &str) -> String {
+    format!(
+        "define internal {integer} {name}(ptr %p) alwaysinline nounwind {{\n  \
+         %s = addrspacecast ptr %p to ptr addrspace({space})\n  \
+         %a = ptrtoint ptr addrspace({space}) %s to {integer}\n  ret {integer} %a\n}}"
+    )
 }
 
 fn atomic(name: &str, function: &str) -> Option<String> {

@@ -2,7 +2,7 @@
 #![no_std]
 
 use cuda_std::atomic::{self, Block, Device, System};
-use cuda_std::layout::{RowMajor, Skewed, Typed};
+use cuda_std::layout::{CarveOut, RowMajor, Skewed};
 use cuda_std::prelude::*;
 use cuda_std::vector::*;
 use cuda_std::{math, sync, warp};
@@ -195,20 +195,22 @@ pub unsafe fn small_vectors(x: *const u16, out: *mut u16) {
     unsafe { U16x4::read(x.add(4 * thread_idx_x() as usize)).write(out.add(4 * thread_idx_x() as usize)) }
 }
 
-/// Two arrays in dynamic shared memory: f64 first, then u8; the number of bytes.
+/// Three arrays in dynamic shared memory, planned: f64, u8, f32; the number of bytes.
 #[kernel]
-pub unsafe fn dynamic(out: *mut f64, bytes: *mut u8, size: *mut u32) {
+pub unsafe fn dynamic(out: *mut f64, bytes: *mut u8, singles: *mut f32, size: *mut u32) {
+    let (i, n) = (thread_idx_x(), block_dim_x());
+    let mut plan = CarveOut::new();
+    let (wide, narrow, single) = (plan.array::<f64>(n), plan.array::<u8>(n), plan.array::<f32>(n));
     unsafe {
-        let i = thread_idx_x();
-        let n = block_dim_x();
         let memory = dynamic_shared();
-        let wide = memory.array::<f64>(0, n);
-        let narrow = memory.array::<u8>(n * Typed::<f64, RowMajor<1, 1>>::BYTES as u32, n);
+        let (wide, narrow, single) = (memory.carved(wide), memory.carved(narrow), memory.carved(single));
         wide.write(i, f64::from(i) * 0.5);
         narrow.write(i, i as u8);
+        single.write(i, i as f32 * 0.25);
         sync_threads();
         *out.add(i as usize) = wide.read(n - 1 - i);
         *bytes.add(i as usize) = narrow.read(n - 1 - i);
+        *singles.add(i as usize) = single.read(n - 1 - i);
         if i == 0 {
             *size = memory.len();
         }
