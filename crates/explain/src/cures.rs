@@ -1,0 +1,177 @@
+//! Other layouts for one access that conflicts: the smallest padding, and the swizzle.
+
+use serde::Serialize;
+use tile33_layout::XorBits;
+use tile33_layout::occupancy::{Card, Occupancy, occupancy};
+
+use crate::{Arrangement, Pattern, Placement};
+
+/// The kernel around the tile, as far as it decides what bytes cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// The card.
+    pub card: &'static Card,
+    /// Threads of a block.
+    pub block_threads: u32,
+    /// Registers per thread.
+    pub registers: u32,
+}
+
+impl Budget {
+    /// Blocks that fit on a multiprocessor if the tile, of so many bytes, is all the shared memory.
+    ///
+    /// ```
+    /// use tile33_explain::Budget;
+    /// use tile33_layout::occupancy::Card;
+    /// let budget = Budget { card: Card::find("sm_86").unwrap(), block_threads: 128, registers: 32 };
+    /// assert_eq!(budget.occupancy(8192).blocks, 11);
+    /// ```
+    pub fn occupancy(&self, bytes: u64) -> Occupancy {
+        occupancy(
+            self.card,
+            self.block_threads,
+            self.registers,
+            0,
+            u32::try_from(bytes).unwrap_or(u32::MAX),
+        )
+    }
+}
+
+/// A layout that serves the access better.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cure {
+    /// `pitch 33`, `swizzle 5,0,5`, ..
+    pub layout: String,
+    /// The type in `tile33-layout`.
+    pub layout_type: String,
+    /// Wavefronts of the access with it.
+    pub wavefronts: u32,
+    /// Wavefronts of a warp that reads a row with it, for tiles that have rows.
+    pub row_wavefronts: Option<u32>,
+    /// Bytes of the tile.
+    pub bytes: u64,
+    /// Bytes more (or fewer) than now.
+    pub extra_bytes: i64,
+    /// Resident blocks per multiprocessor.
+    pub blocks_per_sm: u32,
+    /// The widest aligned access in bytes along a row that the layout allows everywhere.
+    pub widest_access: u32,
+    /// The bank with it.
+    pub bank: Option<String>,
+    #[serde(skip)]
+    pub(crate) placement: Placement,
+}
+
+/// Pitches that may differ in cost, the smallest first: from the columns on, one period of the banks.
+pub(crate) fn pitches(cols: u32, element_bytes: u32) -> impl Iterator<Item = u32> {
+    cols..=cols.saturating_add(128 / element_bytes)
+}
+
+/// Swizzles without padding that exist for a tile, the simplest first.
+pub(crate) fn swizzles(rows: u32, cols: u32, vector: u32) -> Vec<Placement> {
+    let mut found = Vec::new();
+    let mut consider = |arrangement| {
+        let placement = Placement {
+            rows,
+            cols,
+            arrangement,
+        };
+        if placement.check().is_ok() && placement.keeps_vectors(vector) {
+            found.push(placement);
+        }
+    };
+    for log in (1..=5).rev() {
+        consider(Arrangement::Xor { period: 1 << log });
+    }
+    for bits in 1..=5 {
+        for base in vector.ilog2()..=4 {
+            for shift in bits as i32..=12 {
+                consider(Arrangement::Swizzle {
+                    pitch: cols,
+                    bits: XorBits { bits, base, shift },
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The cheapest padding and the cheapest swizzle, if they cost the access less than it costs now.
+pub(crate) fn cures(pattern: &Pattern, now: &Placement, base: u32, flat: bool, budget: &Budget) -> Vec<Cure> {
+    let cost = |placement: &Placement| {
+        placement.check().ok()?;
+        pattern.access(placement, base).ok().map(|access| access.wavefronts())
+    };
+    let Some(current) = cost(now) else { return Vec::new() };
+    let Placement { rows, cols, .. } = *now;
+    let (padded, swizzled): (Vec<Placement>, Vec<Placement>) = if flat {
+        let len = rows.saturating_mul(cols);
+        let skews = [32, 16, 8, 4, 2].map(|every| Arrangement::Skew { every });
+        (
+            skews
+                .into_iter()
+                .map(|arrangement| Placement {
+                    rows: 1,
+                    cols: len,
+                    arrangement,
+                })
+                .collect(),
+            Vec::new(),
+        )
+    } else {
+        let padded = pitches(cols, pattern.element_bytes).map(Arrangement::Pitch);
+        let padded = padded
+            .map(|arrangement| Placement {
+                rows,
+                cols,
+                arrangement,
+            })
+            .collect();
+        (padded, swizzles(rows, cols, pattern.instruction.vector))
+    };
+    let best = |candidates: Vec<Placement>| {
+        // min_by_key keeps the first of equals: the smallest padding, the simplest swizzle.
+        let costs = candidates
+            .into_iter()
+            .filter_map(|placement| cost(&placement).map(|cost| (cost, placement)));
+        costs.min_by_key(|(cost, _)| *cost).filter(|(cost, _)| *cost < current)
+    };
+    let describe = |(wavefronts, placement): (u32, Placement)| {
+        let bytes = size(&placement, pattern.element_bytes);
+        Cure {
+            layout: placement.arrangement.to_string(),
+            layout_type: placement.layout_type(),
+            wavefronts,
+            row_wavefronts: row_wavefronts(pattern, &placement, base),
+            bytes,
+            extra_bytes: bytes as i64 - size(now, pattern.element_bytes) as i64,
+            blocks_per_sm: budget.occupancy(bytes).blocks,
+            widest_access: placement.widest_access(pattern.element_bytes),
+            bank: None,
+            placement,
+        }
+    };
+    best(padded).into_iter().chain(best(swizzled)).map(describe).collect()
+}
+
+/// Bytes of the tile.
+pub(crate) fn size(placement: &Placement, element_bytes: u32) -> u64 {
+    u64::from(placement.storage()) * u64::from(element_bytes)
+}
+
+/// What the same instruction costs when the warp runs along row 0.
+pub(crate) fn row_wavefronts(pattern: &Pattern, placement: &Placement, base: u32) -> Option<u32> {
+    if placement.rows < 2 || placement.cols < 2 {
+        return None;
+    }
+    let mut row = pattern.clone();
+    row.mask = 0;
+    for lane in 0..32u32 {
+        let col = u64::from(lane) * u64::from(pattern.instruction.vector);
+        if col + u64::from(pattern.instruction.vector) <= u64::from(placement.cols) {
+            row.mask |= 1 << lane;
+            row.places[lane as usize] = (0, col as i64);
+        }
+    }
+    row.access(placement, base).ok().map(|access| access.wavefronts())
+}

@@ -1,0 +1,280 @@
+//! What a warp does with a tile, before it is decided where the tile's elements lie.
+
+use std::collections::BTreeMap;
+
+use miette::Diagnostic;
+use thiserror::Error;
+use tile33_layout::{AccessError, LANES, Op, ShapeError, Space, WarpAccess};
+
+use crate::language::{Access, Builtin, Scope};
+use crate::{Block, Placement, TextError, Tile};
+
+/// The instruction, less its addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// The memory.
+    pub space: Space,
+    /// What is done.
+    pub op: Op,
+    /// Elements per lane.
+    pub vector: u32,
+}
+
+/// The threads, and the values of the names.
+#[derive(Clone, Debug)]
+pub struct Threads {
+    /// The block's dimensions.
+    pub block: Block,
+    /// The block's place in the grid.
+    pub block_index: [u32; 3],
+    /// The named parameters.
+    pub parameters: BTreeMap<String, i64>,
+}
+
+impl Threads {
+    /// What the names are worth in a lane, `None` past the block's end.
+    pub(crate) fn scope<'a>(&'a self, source: &'a str, warp: u32, lane: u32) -> Option<Scope<'a>> {
+        let [tx, ty, tz] = self.block.thread(warp, lane)?;
+        let [bx, by, bz] = self.block_index;
+        let [dx, dy, dz] = self.block.dims();
+        let builtins = [tx, ty, tz, bx, by, bz, dx, dy, dz, lane, warp].map(i64::from);
+        debug_assert_eq!(builtins.len(), Builtin::ALL.len());
+        Some(Scope {
+            builtins,
+            parameters: &self.parameters,
+            source,
+        })
+    }
+}
+
+/// Why there is no access to count.
+#[derive(Debug, Diagnostic, Error)]
+pub enum PatternError {
+    /// The text has no meaning.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Text(#[from] TextError),
+    /// The array's name is right, the number of indices is not.
+    #[error("the tile {tile} has {dimensions} dimensions, and `{access}` indexes it with {indices}")]
+    #[diagnostic(help("give one index per dimension, or a single one that counts elements from the start"))]
+    Dimensions {
+        /// The tile.
+        tile: String,
+        /// Its dimensions.
+        dimensions: usize,
+        /// The access.
+        access: String,
+        /// Its indices.
+        indices: usize,
+    },
+    /// An index before the start, or far past the end.
+    #[error("lane {lane} accesses {what}, {outside}")]
+    #[diagnostic(help("mask such lanes with a guard: `{access} if ..`"))]
+    Outside {
+        /// The first such lane.
+        lane: u32,
+        /// Its element.
+        what: String,
+        /// Where that is.
+        outside: &'static str,
+        /// The access.
+        access: String,
+    },
+    /// No such layout.
+    #[error("{tile} cannot be laid out with {layout}: {error}")]
+    Layout {
+        /// The tile.
+        tile: String,
+        /// The layout.
+        layout: String,
+        /// Why.
+        #[source]
+        error: ShapeError,
+    },
+    /// The addresses are none that a warp can use.
+    #[error("{error}")]
+    #[diagnostic(help("{help}"))]
+    Access {
+        /// Why.
+        #[source]
+        error: AccessError,
+        /// What to do.
+        help: String,
+    },
+    /// A swizzle that separates the elements of a vector.
+    #[error("with {layout}, {vector} elements side by side in a row are not side by side in memory")]
+    #[diagnostic(help("a swizzle `B,M,S` keeps 2^M elements together: use M of at least {least}"))]
+    Torn {
+        /// The layout.
+        layout: String,
+        /// Elements per lane.
+        vector: u32,
+        /// log2 of them.
+        least: u32,
+    },
+}
+
+/// The row and column that each lane of a warp accesses.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// The instruction.
+    pub instruction: Instruction,
+    /// Bytes of an element.
+    pub element_bytes: u32,
+    /// Active lanes.
+    pub mask: u32,
+    /// What each lane's indices are worth; empty for inactive lanes.
+    pub indices: [Vec<i64>; LANES],
+    /// Row and column; (0, 0) for inactive lanes.
+    pub places: [(i64, i64); LANES],
+    /// The access, for errors.
+    text: String,
+    array: String,
+}
+
+impl Pattern {
+    /// What the lanes of a warp access.
+    ///
+    /// With an index per dimension, all but the last make the row. A single index of a tile with several dimensions
+    /// counts elements; its row is 0.
+    ///
+    /// # Errors
+    ///
+    /// A wrong number of indices, or an index that cannot be computed.
+    pub fn new(
+        tile: &Tile,
+        instruction: Instruction,
+        access: &Access,
+        threads: &Threads,
+        warp: u32,
+    ) -> Result<Self, PatternError> {
+        let dimensions = tile.lengths.len();
+        if access.indices.len() != dimensions && access.indices.len() != 1 {
+            return Err(PatternError::Dimensions {
+                tile: tile.to_string(),
+                dimensions,
+                access: access.source.trim().to_owned(),
+                indices: access.indices.len(),
+            });
+        }
+        let mut pattern = Self {
+            instruction,
+            element_bytes: tile.element.bytes,
+            mask: 0,
+            indices: [const { Vec::new() }; LANES],
+            places: [(0, 0); LANES],
+            text: access.source.trim().to_owned(),
+            array: access.array.clone(),
+        };
+        for lane in 0..LANES as u32 {
+            let Some(scope) = threads.scope(&access.source, warp, lane) else {
+                continue;
+            };
+            if let Some(guard) = &access.guard
+                && scope.value(guard)? == 0
+            {
+                continue;
+            }
+            let indices = access
+                .indices
+                .iter()
+                .map(|index| scope.value(index))
+                .collect::<Result<Vec<_>, _>>()?;
+            let place = place(tile, &indices).ok_or_else(|| pattern.outside(lane, &indices))?;
+            pattern.mask |= 1 << lane;
+            pattern.places[lane as usize] = place;
+            pattern.indices[lane as usize] = indices;
+        }
+        Ok(pattern)
+    }
+
+    /// A lane's element, `tile[3][5]`.
+    pub fn element(&self, lane: u32) -> String {
+        self.element_of(&self.indices[lane as usize])
+    }
+
+    fn element_of(&self, indices: &[i64]) -> String {
+        let indices: String = indices.iter().map(|index| format!("[{index}]")).collect();
+        format!("{}{indices}", self.array)
+    }
+
+    fn outside(&self, lane: u32, indices: &[i64]) -> PatternError {
+        PatternError::Outside {
+            lane,
+            what: self.element_of(indices),
+            outside: "which is too far from the start to have an address",
+            access: self.text.clone(),
+        }
+    }
+
+    /// Whether `lane` is active.
+    pub fn is_active(&self, lane: u32) -> bool {
+        self.mask >> lane & 1 == 1
+    }
+
+    /// Bytes per lane.
+    pub fn width(&self) -> u32 {
+        self.instruction.vector.saturating_mul(self.element_bytes)
+    }
+
+    /// The access if the tile lies so, from byte `base` on.
+    ///
+    /// # Errors
+    ///
+    /// An element before the start or past 2^32 - 1, a misaligned vector, a swizzle that separates its elements.
+    pub fn access(&self, placement: &Placement, base: u32) -> Result<WarpAccess, PatternError> {
+        let vector = self.instruction.vector;
+        if !placement.keeps_vectors(vector) {
+            let layout = placement.arrangement.to_string();
+            return Err(PatternError::Torn {
+                layout,
+                vector,
+                least: vector.ilog2(),
+            });
+        }
+        let mut addresses = [0; LANES];
+        for lane in 0..LANES as u32 {
+            if !self.is_active(lane) {
+                continue;
+            }
+            let (row, col) = self.places[lane as usize];
+            let Some(offset) = placement.offset(row, col) else {
+                let negative = i128::from(row) * i128::from(placement.pitch()) + i128::from(col) < 0;
+                return Err(PatternError::Outside {
+                    lane,
+                    what: self.element(lane),
+                    outside: if negative {
+                        "before the start of the array"
+                    } else {
+                        "more than 2^32 elements from the start"
+                    },
+                    access: self.text.clone(),
+                });
+            };
+            addresses[lane as usize] = u64::from(base) + u64::from(offset) * u64::from(self.element_bytes);
+        }
+        let Instruction { space, op, .. } = self.instruction;
+        WarpAccess::new(space, op, self.width(), self.mask, addresses).map_err(|error| {
+            let help = match error {
+                AccessError::Width { .. } => {
+                    format!("{vector} elements of {} bytes are {}; choose a smaller `--vector`", self.element_bytes, self.width())
+                }
+                AccessError::Misaligned { .. } if vector > 1 => format!(
+                    "an index counts elements, so {vector} at once start at a multiple of {vector}: write `{vector} * tx` \
+                     for vector number tx, and give rows a pitch that is a multiple of {vector}"
+                ),
+                AccessError::Misaligned { .. } => "start the array at a multiple of the element's size".into(),
+            };
+            PatternError::Access { error, help }
+        })
+    }
+}
+
+fn place(tile: &Tile, indices: &[i64]) -> Option<(i64, i64)> {
+    let (col, outer) = indices.split_last()?;
+    let mut row = 0i64;
+    for (index, length) in outer.iter().zip(&tile.lengths) {
+        row = row.checked_mul(i64::from(*length))?.checked_add(*index)?;
+    }
+    Some((row, *col))
+}
