@@ -135,6 +135,8 @@ pub struct Answer {
     pub groups: Vec<GroupAnswer>,
     /// Wavefronts of a warp that reads a row of the tile as it is.
     pub row_wavefronts: Option<u32>,
+    /// The widest aligned access in bytes along a row that the layout allows everywhere.
+    pub widest_access: u32,
     /// Layouts that cost less.
     pub cures: Vec<Cure>,
     /// The card that blocks are counted for.
@@ -166,7 +168,7 @@ impl Question {
     ///     access: Access::parse("tile[tx][5]")?,
     ///     threads: Threads { block: Block::parse("32x8")?, block_index: [0; 3], parameters: BTreeMap::new() },
     ///     warp: 0,
-    ///     budget: Budget { card: Card::find("sm_90").unwrap(), block_threads: 256, registers: 32 },
+    ///     budget: Budget { card: Card::find("sm_90").unwrap(), block_threads: 256, registers: 32, other_bytes: 0 },
     /// };
     /// let answer = question.answer()?;
     /// assert_eq!(answer.verdict, "32-way conflict: 32 lanes, 32 words, all in bank 5");
@@ -185,19 +187,28 @@ impl Question {
             base: self.base,
             pattern: &pattern,
         };
-        let formula = derivation.formula(&placement);
+        let formula = if pattern.mask == 0 {
+            None
+        } else {
+            derivation.formula(&placement)
+        };
         let shared = self.instruction.space == Space::Shared;
         let mut found = match shared && access.excess() > 0 {
             true => cures(&pattern, &placement, self.base, self.is_flat(), &self.budget),
             false => Vec::new(),
         };
         for cure in &mut found {
-            cure.bank = derivation
-                .formula(&cure.placement)
-                .map(|formula| match formula.bank == formula.bank_reduced {
-                    true => formula.bank,
-                    false => format!("{} = {}", formula.bank, formula.bank_reduced),
-                });
+            let Some(formula) = derivation.formula(&cure.placement) else {
+                continue;
+            };
+            cure.reason = match (formula.step_bytes, pattern.access(&cure.placement, self.base)) {
+                (Some(step), Ok(access)) => Some(reason(&access, step)),
+                _ => None,
+            };
+            cure.bank = Some(match formula.bank == formula.bank_reduced {
+                true => formula.bank,
+                false => format!("{} = {}", formula.bank, formula.bank_reduced),
+            });
         }
         let breakdown = access.breakdown();
         let tile_bytes = size(&placement, self.tile.element.bytes);
@@ -235,6 +246,7 @@ impl Question {
             } else {
                 None
             },
+            widest_access: placement.widest_access(self.tile.element.bytes),
             cures: found,
             card: self.budget.card.name,
             blocks_per_sm: self.budget.occupancy(tile_bytes).blocks,
@@ -318,7 +330,7 @@ impl Question {
     }
 
     /// Lanes that leave the array, or a row.
-    fn outside(&self, placement: &Placement, pattern: &Pattern) -> Option<String> {
+    pub(crate) fn outside(&self, placement: &Placement, pattern: &Pattern) -> Option<String> {
         let vector = i64::from(self.instruction.vector);
         let active = (0..LANES as u32).filter(|lane| pattern.is_active(*lane));
         let total = i64::from(placement.rows) * i64::from(placement.cols);

@@ -15,25 +15,22 @@ pub struct Budget {
     pub block_threads: u32,
     /// Registers per thread.
     pub registers: u32,
+    /// Bytes of shared memory that the block has besides the tile.
+    pub other_bytes: u32,
 }
 
 impl Budget {
-    /// Blocks that fit on a multiprocessor if the tile, of so many bytes, is all the shared memory.
+    /// Blocks that fit on a multiprocessor next to each other if the tile has so many bytes.
     ///
     /// ```
     /// use tile33_explain::Budget;
     /// use tile33_layout::occupancy::Card;
-    /// let budget = Budget { card: Card::find("sm_86").unwrap(), block_threads: 128, registers: 32 };
+    /// let budget = Budget { card: Card::find("sm_86").unwrap(), block_threads: 128, registers: 32, other_bytes: 0 };
     /// assert_eq!(budget.occupancy(8192).blocks, 11);
     /// ```
     pub fn occupancy(&self, bytes: u64) -> Occupancy {
-        occupancy(
-            self.card,
-            self.block_threads,
-            self.registers,
-            0,
-            u32::try_from(bytes).unwrap_or(u32::MAX),
-        )
+        let bytes = u32::try_from(bytes.saturating_add(u64::from(self.other_bytes))).unwrap_or(u32::MAX);
+        occupancy(self.card, self.block_threads, self.registers, 0, bytes)
     }
 }
 
@@ -56,8 +53,10 @@ pub struct Cure {
     pub blocks_per_sm: u32,
     /// The widest aligned access in bytes along a row that the layout allows everywhere.
     pub widest_access: u32,
-    /// The bank with it.
+    /// The first bank with it.
     pub bank: Option<String>,
+    /// Why that is better, if the addresses rise regularly.
+    pub reason: Option<String>,
     #[serde(skip)]
     pub(crate) placement: Placement,
 }
@@ -148,6 +147,7 @@ pub(crate) fn cures(pattern: &Pattern, now: &Placement, base: u32, flat: bool, b
             blocks_per_sm: budget.occupancy(bytes).blocks,
             widest_access: placement.widest_access(pattern.element_bytes),
             bank: None,
+            reason: None,
             placement,
         }
     };

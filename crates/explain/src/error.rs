@@ -46,6 +46,14 @@ impl TextError {
         self
     }
 
+    /// The same error in a text of which the original one was a copy with some parts blanked.
+    pub(crate) fn within(mut self, source: &str) -> Self {
+        if self.source_text.trim_end().len() <= source.len() {
+            self.source_text = format!("{source} ");
+        }
+        self
+    }
+
     /// Where, in characters from 1.
     ///
     /// ```

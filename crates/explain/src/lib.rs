@@ -1,4 +1,6 @@
 //! Why a warp's access costs what it does, and what would cure it.
+mod advise;
+mod advise_render;
 mod answer;
 mod block;
 mod cures;
@@ -7,14 +9,17 @@ mod fold;
 mod formula;
 pub mod language;
 mod linear;
+pub mod lines;
 mod parameters;
 mod pattern;
 mod picture;
 mod placement;
 mod render;
+mod sweep;
 mod tile;
 mod verdict;
 
+pub use advise::{AccessSpec, Advice, Candidate, Cost, Plan, Served};
 pub use answer::{Answer, Bank, GroupAnswer, Lane, Question, Word};
 pub use block::Block;
 pub use cures::{Budget, Cure};
@@ -24,5 +29,6 @@ pub use parameters::Parameter;
 pub use pattern::{Instruction, Pattern, PatternError, Threads};
 pub use picture::picture;
 pub use placement::{Arrangement, Placement};
+pub use sweep::{Point, Sweep};
 pub use tile::{Element, Tile};
 pub use verdict::verdict;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use miette::Diagnostic;
+use miette::{Diagnostic, SourceSpan};
 use thiserror::Error;
 use tile33_layout::{AccessError, LANES, Op, ShapeError, Space, WarpAccess};
 
-use crate::language::{Access, Builtin, Scope};
+use crate::language::{Access, Builtin, Scope, Span};
 use crate::{Block, Placement, TextError, Tile};
 
 /// The instruction, less its addresses.
@@ -54,32 +54,6 @@ pub enum PatternError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Text(#[from] TextError),
-    /// The array's name is right, the number of indices is not.
-    #[error("the tile {tile} has {dimensions} dimensions, and `{access}` indexes it with {indices}")]
-    #[diagnostic(help("give one index per dimension, or a single one that counts elements from the start"))]
-    Dimensions {
-        /// The tile.
-        tile: String,
-        /// Its dimensions.
-        dimensions: usize,
-        /// The access.
-        access: String,
-        /// Its indices.
-        indices: usize,
-    },
-    /// An index before the start, or far past the end.
-    #[error("lane {lane} accesses {what}, {outside}")]
-    #[diagnostic(help("mask such lanes with a guard: `{access} if ..`"))]
-    Outside {
-        /// The first such lane.
-        lane: u32,
-        /// Its element.
-        what: String,
-        /// Where that is.
-        outside: &'static str,
-        /// The access.
-        access: String,
-    },
     /// No such layout.
     #[error("{tile} cannot be laid out with {layout}: {error}")]
     Layout {
@@ -88,7 +62,6 @@ pub enum PatternError {
         /// The layout.
         layout: String,
         /// Why.
-        #[source]
         error: ShapeError,
     },
     /// The addresses are none that a warp can use.
@@ -96,8 +69,13 @@ pub enum PatternError {
     #[diagnostic(help("{help}"))]
     Access {
         /// Why.
-        #[source]
         error: AccessError,
+        /// The access.
+        #[source_code]
+        text: String,
+        /// Its indices.
+        #[label("this index")]
+        span: SourceSpan,
         /// What to do.
         help: String,
     },
@@ -114,6 +92,8 @@ pub enum PatternError {
     },
 }
 
+const FAR: &str = "more than 2^32 elements from the start";
+
 /// The row and column that each lane of a warp accesses.
 #[derive(Clone, Debug)]
 pub struct Pattern {
@@ -129,6 +109,7 @@ pub struct Pattern {
     pub places: [(i64, i64); LANES],
     /// The access, for errors.
     text: String,
+    span: Span,
     array: String,
 }
 
@@ -150,12 +131,11 @@ impl Pattern {
     ) -> Result<Self, PatternError> {
         let dimensions = tile.lengths.len();
         if access.indices.len() != dimensions && access.indices.len() != 1 {
-            return Err(PatternError::Dimensions {
-                tile: tile.to_string(),
-                dimensions,
-                access: access.source.trim().to_owned(),
-                indices: access.indices.len(),
-            });
+            let indices = access.indices.len();
+            let message = format!("{tile} has {dimensions} dimensions, and is indexed with {indices}");
+            let error = TextError::new(&access.source, access.span(), message, format!("{indices} indices"));
+            let help = "give one index per dimension, or a single one that counts elements from the start";
+            return Err(error.with_help(help).into());
         }
         let mut pattern = Self {
             instruction,
@@ -163,7 +143,8 @@ impl Pattern {
             mask: 0,
             indices: [const { Vec::new() }; LANES],
             places: [(0, 0); LANES],
-            text: access.source.trim().to_owned(),
+            text: access.source.clone(),
+            span: access.span(),
             array: access.array.clone(),
         };
         for lane in 0..LANES as u32 {
@@ -180,7 +161,7 @@ impl Pattern {
                 .iter()
                 .map(|index| scope.value(index))
                 .collect::<Result<Vec<_>, _>>()?;
-            let place = place(tile, &indices).ok_or_else(|| pattern.outside(lane, &indices))?;
+            let place = place(tile, &indices).ok_or_else(|| pattern.outside(lane, &indices, FAR))?;
             pattern.mask |= 1 << lane;
             pattern.places[lane as usize] = place;
             pattern.indices[lane as usize] = indices;
@@ -198,13 +179,11 @@ impl Pattern {
         format!("{}{indices}", self.array)
     }
 
-    fn outside(&self, lane: u32, indices: &[i64]) -> PatternError {
-        PatternError::Outside {
-            lane,
-            what: self.element_of(indices),
-            outside: "which is too far from the start to have an address",
-            access: self.text.clone(),
-        }
+    fn outside(&self, lane: u32, indices: &[i64], place: &str) -> PatternError {
+        let message = format!("lane {lane} accesses {}, {place}", self.element_of(indices));
+        TextError::new(&self.text, self.span, message, "this index")
+            .with_help("mask such lanes with a guard, such as `if tx < 16` after the access")
+            .into()
     }
 
     /// Whether `lane` is active.
@@ -240,16 +219,8 @@ impl Pattern {
             let (row, col) = self.places[lane as usize];
             let Some(offset) = placement.offset(row, col) else {
                 let negative = i128::from(row) * i128::from(placement.pitch()) + i128::from(col) < 0;
-                return Err(PatternError::Outside {
-                    lane,
-                    what: self.element(lane),
-                    outside: if negative {
-                        "before the start of the array"
-                    } else {
-                        "more than 2^32 elements from the start"
-                    },
-                    access: self.text.clone(),
-                });
+                let place = if negative { "before the start of the array" } else { FAR };
+                return Err(self.outside(lane, &self.indices[lane as usize], place));
             };
             addresses[lane as usize] = u64::from(base) + u64::from(offset) * u64::from(self.element_bytes);
         }
@@ -265,7 +236,12 @@ impl Pattern {
                 ),
                 AccessError::Misaligned { .. } => "start the array at a multiple of the element's size".into(),
             };
-            PatternError::Access { error, help }
+            PatternError::Access {
+                error,
+                text: self.text.clone(),
+                span: (self.span.start, self.span.end - self.span.start).into(),
+                help,
+            }
         })
     }
 }

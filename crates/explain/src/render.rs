@@ -65,10 +65,7 @@ impl Answer {
             block,
             ..
         } = self;
-        let _ = writeln!(
-            text,
-            "{HEADING}{op}.{space}, {width} bytes per lane: {access}{HEADING:#}"
-        );
+        let _ = writeln!(text, "{HEADING}{op}.{space}, {width} per lane: {access}{HEADING:#}");
         let _ = writeln!(
             text,
             "{tile}, {layout}, {tile_bytes} bytes; warp {warp} of a block of {block}"
@@ -133,9 +130,9 @@ impl Answer {
         };
         let last = if self.is_shared() { "bank" } else { "sector" };
         let mut table = plain(&["lane", "element", "index", "byte", "word", last], &[1]);
-        for line in lines {
-            let row = match line {
-                Line::Lane(lane) => vec![
+        for line in &lines {
+            if let Line::Lane(lane) = line {
+                table.add_row([
                     lane.lane.to_string(),
                     lane.element.clone(),
                     lane.index.to_string(),
@@ -146,29 +143,35 @@ impl Answer {
                     } else {
                         lane.sector.to_string()
                     },
-                ],
-                Line::Step { lanes, bytes } => vec!["..".into(), format!("{lanes} more, {bytes:+} bytes each")],
-                Line::Repeat { lanes, every, bytes } => vec![
-                    "..".into(),
-                    match bytes {
-                        0 => format!("{lanes} more, the same again every {every} lanes"),
-                        _ => format!("{lanes} more, the same again every {every} lanes, {bytes:+} bytes"),
-                    },
-                ],
-                Line::Idle { first, last } => {
-                    vec![
-                        if first == last {
-                            first.to_string()
-                        } else {
-                            format!("{first}-{last}")
-                        },
-                        "idle".into(),
-                    ]
-                }
-            };
-            table.add_row(row);
+                ]);
+            }
         }
-        write_table(text, &table);
+        // What stands for several lanes has no columns, so that it does not widen them.
+        let table = table.to_string();
+        let mut rows = table.lines();
+        let mut write = |row: &str| {
+            let _ = writeln!(text, " {}", row.trim_end());
+        };
+        if !self.lanes.is_empty() {
+            write(rows.next().unwrap_or_default());
+        }
+        for line in &lines {
+            match *line {
+                Line::Lane(_) => write(rows.next().unwrap_or_default()),
+                Line::Step { lanes, bytes: 0 } => write(&format!("   ..  {lanes} more at the same address")),
+                Line::Step { lanes, bytes } => write(&format!("   ..  {lanes} more, {bytes:+} bytes each")),
+                Line::Repeat { lanes, every, bytes: 0 } => {
+                    write(&format!("   ..  {lanes} more, the same again every {every} lanes"));
+                }
+                Line::Repeat { lanes, every, bytes } => {
+                    write(&format!(
+                        "   ..  {lanes} more, the same again every {every} lanes, {bytes:+} bytes"
+                    ));
+                }
+                Line::Idle { first, last } if first == last => write(&format!("{first:>5}  idle")),
+                Line::Idle { first, last } => write(&format!("{:>5}  idle", format!("{first}-{last}"))),
+            }
+        }
     }
 
     fn banks_of(&self, bank: u32) -> String {
@@ -209,7 +212,7 @@ impl Answer {
         let _ = writeln!(text, "{HEADING}what would cure it{HEADING:#}");
         let blocks = format!("blocks/SM ({})", self.card);
         let mut table = plain(
-            &["layout", "wavefronts", "a row costs", "bytes", &blocks, "bank"],
+            &["layout", "wavefronts", "a row costs", "bytes", &blocks, "first bank"],
             &[0, 5],
         );
         let row = |wavefronts: Option<u32>| wavefronts.map_or_else(|| "-".into(), |count| count.to_string());
@@ -237,19 +240,22 @@ impl Answer {
         for cure in &self.cures {
             let _ = writeln!(
                 text,
-                "  {} is {} in tile33-layout{}",
+                "  {}: {}; {}",
                 cure.layout,
                 cure.layout_type,
-                self.alignment(cure.widest_access)
+                self.vectors(cure.widest_access)
             );
+            if let Some(reason) = &cure.reason {
+                let _ = writeln!(text, "      {reason}");
+            }
         }
     }
 
-    fn alignment(&self, widest: u32) -> String {
-        if widest > self.width.max(1) || widest == 16 {
-            format!("; rows may be read {widest} bytes at a time")
-        } else {
-            format!("; rows can no longer be read more than {widest} bytes at a time")
+    /// What a layout does to accesses of several elements along a row.
+    fn vectors(&self, widest: u32) -> String {
+        match (widest, self.widest_access) {
+            (widest, now) if widest >= now => format!("rows can be accessed {widest} bytes at a time, as now"),
+            (widest, now) => format!("rows can be accessed {widest} bytes at a time, no longer {now}"),
         }
     }
 }

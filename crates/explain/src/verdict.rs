@@ -34,25 +34,25 @@ pub fn verdict(access: &WarpAccess) -> String {
     if ways > 1 {
         let place = summary.place(ways, atomic);
         return format!(
-            "{ways}-way conflict{group}: {lanes}, {}, {place}",
+            "{ways}-way conflict: {group}{lanes}, {}, {place}",
             plural(summary.words, "word")
         );
     }
     let shared = worst.lanes().count_ones() * words_per_lane(access) > summary.words;
     match (shared, summary.words) {
         (true, 1) => format!(
-            "no conflict{group}: {lanes} share 1 word, which bank {} broadcasts",
+            "no conflict: {group}{lanes} share 1 word, which bank {} broadcasts",
             summary.banks[0]
         ),
         (true, words) => {
             format!(
-                "no conflict{group}: {lanes} share {words} words in {}",
+                "no conflict: {group}{lanes} share {words} words in {}",
                 plural(summary.banks.len() as u32, "bank")
             )
         }
         (false, words) => {
             format!(
-                "no conflict{group}: {lanes}, {}, {}",
+                "no conflict: {group}{lanes}, {}, {}",
                 plural(words, "word"),
                 plural(summary.banks.len() as u32, "bank")
             )
@@ -92,7 +92,7 @@ fn global(access: &WarpAccess) -> String {
     }
 }
 
-/// " in lanes 0 to 15" where the warp is served in several groups.
+/// "in lanes 0 to 15 " where the warp is served in several groups.
 fn group_name(breakdown: &Breakdown<'_>, group: &Group<'_>) -> String {
     if breakdown.grouping().count() == 1 {
         return String::new();
@@ -103,11 +103,11 @@ fn group_name(breakdown: &Breakdown<'_>, group: &Group<'_>) -> String {
         .all(|other| other.wavefronts() == group.wavefronts())
         && breakdown.groups().len() > 1
     {
-        return format!(" in each {}", part(breakdown.grouping().lanes));
+        return format!("in each {} ", part(breakdown.grouping().lanes));
     }
     let size = breakdown.grouping().lanes;
     let first = group.lanes().trailing_zeros() / size * size;
-    format!(" in lanes {first} to {}", first + size - 1)
+    format!("in lanes {first} to {} ", first + size - 1)
 }
 
 /// What a group of so many lanes is called.

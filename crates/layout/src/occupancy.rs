@@ -250,10 +250,9 @@ const fn blocks_by_shared(card: &Card, static_bytes: u32, dynamic_bytes: u32) ->
         return 0;
     }
     let taken = (asked + card.reserved_bytes as u64).next_multiple_of(card.shared_granularity as u64) as u32;
-    if taken == 0 {
-        u32::MAX
-    } else {
-        card.shared_bytes / taken
+    match card.shared_bytes.checked_div(taken) {
+        Some(blocks) => blocks,
+        None => u32::MAX,
     }
 }
 

@@ -56,6 +56,18 @@ impl Access {
     pub fn parse(source: &str) -> Result<Self, TextError> {
         parser::parse(source)
     }
+
+    /// Where the indices stand.
+    pub(crate) fn span(&self) -> Span {
+        match self.indices.as_slice() {
+            [] => Span {
+                start: 0,
+                end: self.source.len(),
+            },
+            [first, .., last] => first.span.to(last.span),
+            [only] => only.span,
+        }
+    }
 }
 
 /// An expression, and where it stands.

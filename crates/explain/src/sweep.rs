@@ -1,0 +1,197 @@
+//! One access for every value of a parameter.
+
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
+use serde::Serialize;
+use tile33_layout::Space;
+
+use crate::render::{plain, write_table};
+use crate::verdict::{gcd, verdict, ways};
+use crate::{PatternError, Question};
+
+/// What an access costs for each value of a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sweep {
+    /// The access.
+    pub access: String,
+    /// The array.
+    pub tile: String,
+    /// What is counted: `wavefronts` or `sectors`.
+    pub unit: &'static str,
+    /// The parameter's name.
+    pub parameter: String,
+    /// One for each value, in order.
+    pub points: Vec<Point>,
+    /// A formula that gives every point: `gcd(stride, 32)`.
+    pub rule: Option<String>,
+    /// What else the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// What an access costs for one value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The parameter's value.
+    pub value: i64,
+    /// Wavefronts, or sectors in global memory.
+    pub cost: u32,
+    /// The same without conflicts.
+    pub ideal: u32,
+    /// The most that one bank is asked for at once.
+    pub ways: u32,
+    /// The verdict in one line.
+    pub verdict: String,
+}
+
+impl Sweep {
+    /// Asks the question for every value.
+    ///
+    /// # Errors
+    ///
+    /// The first value for which there is no answer, and why.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use tile33_explain::{Arrangement, Block, Budget, Instruction, Question, Sweep, Threads, Tile, language::Access};
+    /// use tile33_layout::{Op, Space, occupancy::Card};
+    /// let question = Question {
+    ///     tile: Tile::parse("f32[2048]")?,
+    ///     arrangement: Arrangement::Pitch(2048),
+    ///     base: 0,
+    ///     instruction: Instruction { space: Space::Shared, op: Op::Load, vector: 1 },
+    ///     access: Access::parse("data[tx * stride]")?,
+    ///     threads: Threads { block: Block::parse("32")?, block_index: [0; 3], parameters: BTreeMap::new() },
+    ///     warp: 0,
+    ///     budget: Budget { card: Card::find("sm_90").unwrap(), block_threads: 32, registers: 32, other_bytes: 0 },
+    /// };
+    /// let sweep = Sweep::new(&question, "stride", 1..=64).map_err(|(_, error)| error)?;
+    /// assert_eq!(sweep.rule.as_deref(), Some("gcd(stride, 32)"));
+    /// assert_eq!(sweep.points[31].cost, 32);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(question: &Question, parameter: &str, values: RangeInclusive<i64>) -> Result<Self, (i64, PatternError)> {
+        let mut question = question.clone();
+        let mut points = Vec::new();
+        let mut first_outside = None;
+        let placement = question.placement().map_err(|error| (*values.start(), error))?;
+        for value in values {
+            let failed = |error| (value, error);
+            question.threads.parameters.insert(parameter.to_owned(), value);
+            let pattern = question.pattern(question.warp).map_err(failed)?;
+            let access = pattern.access(&placement, question.base).map_err(failed)?;
+            if first_outside.is_none() && question.outside(&placement, &pattern).is_some() {
+                first_outside = Some(value);
+            }
+            let (cost, ideal) = match access.space() {
+                Space::Shared => (access.wavefronts(), access.ideal()),
+                Space::Global => (access.sectors(), access.ideal_sectors()),
+            };
+            let ways = ways(&access.breakdown(), access.op());
+            points.push(Point {
+                value,
+                cost,
+                ideal,
+                ways,
+                verdict: verdict(&access),
+            });
+        }
+        let tile = question.tile.to_string();
+        let notes = first_outside.map(|value| {
+            format!("from {parameter} = {value} on, lanes leave {tile}: a real kernel would touch other memory there")
+        });
+        let shared = question.instruction.space == Space::Shared;
+        Ok(Self {
+            access: question.access.source.trim().to_owned(),
+            rule: if shared { rule(parameter, &points) } else { None },
+            tile,
+            unit: if shared { "wavefronts" } else { "sectors" },
+            parameter: parameter.to_owned(),
+            points,
+            notes: notes.into_iter().collect(),
+        })
+    }
+
+    /// The sweep as text: a line for each value, the rule, and the values of each cost.
+    pub fn render(&self) -> String {
+        let Self {
+            access,
+            tile,
+            unit,
+            parameter,
+            ..
+        } = self;
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{access}, {tile}, for {} values of {parameter}\n",
+            self.points.len()
+        );
+        let mut table = plain(&[parameter, unit, "ideal", ""], &[3]);
+        for Point { value, cost, ideal, .. } in &self.points {
+            let bar = "#".repeat(*cost as usize);
+            table.add_row([value.to_string(), cost.to_string(), ideal.to_string(), bar]);
+        }
+        write_table(&mut text, &table);
+        text.push('\n');
+        if let Some(rule) = &self.rule {
+            let _ = writeln!(text, "{unit} = {rule}");
+        }
+        let mut costs: Vec<u32> = self.points.iter().map(|point| point.cost).collect();
+        costs.sort_unstable();
+        costs.dedup();
+        for cost in costs {
+            let values = self
+                .points
+                .iter()
+                .filter(|point| point.cost == cost)
+                .map(|point| point.value);
+            let _ = writeln!(
+                text,
+                "{cost:>4} {unit}: {parameter} = {}",
+                list(&values.collect::<Vec<_>>())
+            );
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "note: {note}");
+        }
+        text
+    }
+}
+
+/// "1, 3, 5, .. 63" for values at equal distances, else all of them.
+fn list(values: &[i64]) -> String {
+    let join = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    match values {
+        [first, second, third, .., last]
+            if values.len() > 4 && values.windows(2).all(|pair| pair[1] - pair[0] == second - first) =>
+        {
+            format!("{first}, {second}, {third}, .. {last}")
+        }
+        values => join(values),
+    }
+}
+
+/// The cost as a multiple of the greatest common divisor of the value and the banks, where that holds for every value.
+fn rule(parameter: &str, points: &[Point]) -> Option<String> {
+    let nonzero: Vec<_> = points.iter().filter(|point| point.value != 0).collect();
+    let mut costs: Vec<_> = nonzero.iter().map(|point| point.cost).collect();
+    costs.sort_unstable();
+    costs.dedup();
+    // One or two costs fit by chance.
+    if costs.len() < 3 || nonzero.len() < points.len() {
+        return None;
+    }
+    for units in [32u64, 16, 8] {
+        for factor in [1u32, 2, 4] {
+            let holds =
+                |point: &&Point| u64::from(point.cost) == u64::from(factor) * gcd(point.value.unsigned_abs(), units);
+            if nonzero.iter().all(holds) {
+                let gcd = format!("gcd({parameter}, {units})");
+                return Some(if factor == 1 { gcd } else { format!("{factor} * {gcd}") });
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,7 @@
+//! One module per subcommand.
+
+pub(crate) mod advise;
+pub(crate) mod explain;
+mod output;
+mod request;
+pub(crate) mod wavefronts;
