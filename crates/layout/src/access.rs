@@ -3,6 +3,13 @@
 use crate::{Breakdown, LANES, banks, sectors};
 
 /// The memory that an instruction reaches.
+///
+/// ```
+/// use tile33_layout::{Op, Space, WarpAccess};
+/// let shared = WarpAccess::from_fn(Space::Shared, Op::Load, 4, |_| Some(0))?;
+/// assert_eq!((shared.wavefronts(), shared.sectors()), (1, 0));
+/// # Ok::<(), tile33_layout::AccessError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// The block's own, in 32 banks: costs wavefronts.
@@ -12,6 +19,12 @@ pub enum Space {
 }
 
 /// What an instruction does with the memory.
+///
+/// ```
+/// use tile33_layout::{Op, Space, WarpAccess};
+/// let same_word = |op| WarpAccess::from_fn(Space::Shared, op, 4, |_| Some(0)).unwrap().wavefronts();
+/// assert_eq!([Op::Load, Op::Store, Op::Atom, Op::Red, Op::Exch, Op::Cas].map(same_word), [1, 1, 32, 32, 32, 64]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// `ld`.
@@ -71,6 +84,12 @@ impl Op {
 }
 
 /// Why an access cannot be what a warp does.
+///
+/// ```
+/// use tile33_layout::WarpAccess;
+/// let error = WarpAccess::shared_load(3, |_| Some(0)).unwrap_err();
+/// assert_eq!(error.to_string(), "a lane cannot access 3 bytes at once; it can access 1, 2, 4, 8 or 16");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessError {
     /// Bytes per lane other than 1, 2, 4, 8 and 16.
@@ -232,30 +251,62 @@ impl WarpAccess {
     }
 
     /// The memory reached.
+    ///
+    /// ```
+    /// use tile33_layout::{Space, WarpAccess};
+    /// assert_eq!(WarpAccess::shared_load(4, |_| Some(0))?.space(), Space::Shared);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     #[inline(always)]
     pub const fn space(&self) -> Space {
         self.space
     }
 
     /// What is done.
+    ///
+    /// ```
+    /// use tile33_layout::{Op, WarpAccess};
+    /// assert_eq!(WarpAccess::shared_store(4, |_| Some(0))?.op(), Op::Store);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     #[inline(always)]
     pub const fn op(&self) -> Op {
         self.op
     }
 
     /// Bytes per lane.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// assert_eq!(WarpAccess::shared_load(16, |_| Some(0))?.width(), 16);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     #[inline(always)]
     pub const fn width(&self) -> u32 {
         self.width
     }
 
     /// Active lanes, bit 0 = lane 0.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!(half.mask(), 0x0000_ffff);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     #[inline(always)]
     pub const fn mask(&self) -> u32 {
         self.mask
     }
 
     /// Byte address of each lane; 0 for inactive ones.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!((half.addresses()[15], half.addresses()[16]), (120, 0));
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     #[inline(always)]
     pub const fn addresses(&self) -> &[u64; LANES] {
         &self.addresses

@@ -28,9 +28,18 @@
 use crate::{LANES, Op};
 
 /// Banks of shared memory.
+///
+/// ```
+/// assert_eq!(tile33_layout::banks::BANKS, 32);
+/// ```
 pub const BANKS: usize = 32;
 
 /// Bytes that a bank delivers per wavefront.
+///
+/// ```
+/// use tile33_layout::banks::{BANKS, BANK_BYTES};
+/// assert_eq!(BANKS * BANK_BYTES, 128); // bytes of a wavefront
+/// ```
 pub const BANK_BYTES: usize = 4;
 
 /// The bank of a byte address.
@@ -65,6 +74,12 @@ pub struct Grouping {
 
 impl Grouping {
     /// The groups of an instruction.
+    ///
+    /// ```
+    /// use tile33_layout::{Op, banks::Grouping};
+    /// assert_eq!(Grouping::new(Op::Store, 8, u32::MAX, &[0; 32]), Grouping { lanes: 16, pair: None });
+    /// assert_eq!(Grouping::new(Op::Load, 8, u32::MAX, &[0; 32]), Grouping { lanes: 32, pair: Some(1) });
+    /// ```
     pub const fn new(op: Op, width: u32, mask: u32, addresses: &[u64; LANES]) -> Self {
         let lanes = unmerged(width);
         if width <= 4 || !matches!(op, Op::Load) {
@@ -117,8 +132,26 @@ const fn passes(op: Op) -> u32 {
     if matches!(op, Op::Cas) { 2 } else { 1 }
 }
 
+/// Bit l, for lane l: what lets the compiler build lane masks in vector registers.
+const BIT: [u32; LANES] = {
+    let mut bits = [0; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        bits[lane] = 1 << lane;
+        lane += 1;
+    }
+    bits
+};
+
+/// The lanes whose neighbour `l ^ x` (x = 1 or 2) is active, too.
+#[inline(always)]
+const fn with_neighbour(mask: u32, x: u32) -> u32 {
+    let low = if x == 1 { 0x5555_5555 } else { 0x3333_3333 };
+    mask & ((mask >> x & low) | (mask & low) << x)
+}
+
 macro_rules! model {
-    ($address:ty, $wavefronts:ident, $ideal:ident, $pair:ident, $cost:ident) => {
+    ($address:ty, $signed:ty, $wavefronts:ident, $ideal:ident, $pair:ident, $step:ident, $cost:ident, $crowd:ident, $queue:ident, $equal:ident) => {
         /// Wavefronts of one instruction: `width` bytes (1, 2, 4, 8, 16) at the byte addresses of the lanes in `mask`.
         ///
         /// ```
@@ -133,17 +166,46 @@ macro_rules! model {
                 return 0;
             }
             let mut lanes = unmerged(width);
+            // Aligned accesses of 8 bytes fall on pairs of banks, those of 16 on quadruples: count in such units.
+            let shift = if width <= 4 { 2 } else { width.trailing_zeros() };
+            // Most accesses are a constant distance apart, and then arithmetic answers.
+            if let Some(step) = $step(mask, addresses) {
+                if step != 0 && step.trailing_zeros() >= shift {
+                    let shared = (step >> shift).trailing_zeros();
+                    let all = lanes.trailing_zeros();
+                    let ways = 1 << if shared < all { shared } else { all };
+                    if ways == 1 {
+                        return groups(lanes, mask) * passes(op);
+                    }
+                    if mask == u32::MAX {
+                        return ways * (LANES as u32 / lanes) * passes(op);
+                    }
+                } else if step == 0 && !op.is_atomic() {
+                    // Loads of one address merge.
+                    let merged = if width > 4 && matches!(op, Op::Load) {
+                        2 * lanes
+                    } else {
+                        lanes
+                    };
+                    return groups(merged, mask);
+                }
+            }
             if width > 4 && matches!(op, Op::Load) && $pair(mask, addresses).is_some() {
                 lanes *= 2;
             }
-            // Aligned accesses of 8 bytes fall on pairs of banks, those of 16 on quadruples: count in such units.
-            let shift = if width <= 4 { 2 } else { width.trailing_zeros() };
+            let mut units = [0; LANES];
+            let mut lane = 0;
+            while lane < LANES {
+                units[lane] = addresses[lane] >> shift;
+                lane += 1;
+            }
+            let banks = (128 >> shift) as $address - 1;
             let mut total = 0;
             let mut first = 0;
             while first < LANES as u32 {
                 let group = group_mask(lanes, first) & mask;
                 if group != 0 {
-                    total += $cost(op.is_atomic(), shift, group, addresses);
+                    total += $cost(op.is_atomic(), banks, group, &units);
                 }
                 first += lanes;
             }
@@ -160,107 +222,202 @@ macro_rules! model {
         /// ```
         #[inline]
         pub const fn $ideal(op: Op, width: u32, mask: u32, addresses: &[$address; LANES]) -> u32 {
-            if width <= 4 {
-                return (mask != 0) as u32 * passes(op);
-            }
             let mut lanes = unmerged(width);
-            if matches!(op, Op::Load) && $pair(mask, addresses).is_some() {
+            if width > 4 && matches!(op, Op::Load) && $pair(mask, addresses).is_some() {
                 lanes *= 2;
             }
-            let mut groups = 0;
-            let mut first = 0;
-            while first < LANES as u32 {
-                groups += (group_mask(lanes, first) & mask != 0) as u32;
-                first += lanes;
-            }
-            groups * passes(op)
+            groups(lanes, mask) * passes(op)
         }
 
         /// The x, 1 or 2, for which every active lane l has lane `l ^ x` inactive or at the same address.
         #[inline]
         const fn $pair(mask: u32, addresses: &[$address; LANES]) -> Option<u32> {
-            let (mut by_one, mut by_two) = (true, true);
-            let mut lane = 0;
-            while lane < LANES && (by_one || by_two) {
-                if mask >> lane & 1 == 1 {
-                    if mask >> (lane ^ 1) & 1 == 1 && addresses[lane] != addresses[lane ^ 1] {
-                        by_one = false;
-                    }
-                    if mask >> (lane ^ 2) & 1 == 1 && addresses[lane] != addresses[lane ^ 2] {
-                        by_two = false;
-                    }
-                }
-                lane += 1;
-            }
-            if by_one {
+            if with_neighbour(mask, 1) & !$equal::<1>(addresses) == 0 {
                 Some(1)
-            } else if by_two {
+            } else if with_neighbour(mask, 2) & !$equal::<2>(addresses) == 0 {
                 Some(2)
             } else {
                 None
             }
         }
 
-        /// The cost of one group: over the banks (of `1 << shift` bytes, 128 bytes in all), the most lanes (`by_lane`)
-        /// or different words.
+        /// The lanes l that hold the same value as lane `l ^ X`.
         #[inline]
-        const fn $cost(by_lane: bool, shift: u32, group: u32, addresses: &[$address; LANES]) -> u32 {
-            let banks = (128 >> shift) as $address - 1;
+        const fn $equal<const X: usize>(values: &[$address; LANES]) -> u32 {
+            let mut equal = 0;
+            let mut lane = 0;
+            while lane < LANES {
+                equal |= if values[lane] == values[lane ^ X] {
+                    BIT[lane]
+                } else {
+                    0
+                };
+                lane += 1;
+            }
+            equal
+        }
+
+        /// The distance from each lane to the next, if the active lanes are neighbours in a row and it is
+        /// the same between all of them; negative ones wrapped.
+        #[inline]
+        pub(crate) const fn $step(mask: u32, addresses: &[$address; LANES]) -> Option<$address> {
+            let first = mask.trailing_zeros() as usize;
+            let run = mask >> first;
+            if run & run.wrapping_add(1) != 0 {
+                return None;
+            }
+            if run == 1 {
+                return Some(0);
+            }
+            let step = addresses[first + 1].wrapping_sub(addresses[first]);
+            // Only steps that never wrap around, so that addresses rise or fall throughout.
+            let signed = step as $signed;
+            let last = 31 - mask.leading_zeros() as usize;
+            if signed > <$signed>::MAX >> 6 || signed < <$signed>::MIN >> 6 {
+                return None;
+            }
+            match addresses[first].checked_add_signed(signed * (last - first) as $signed) {
+                Some(end) if end == addresses[last] => {}
+                _ => return None,
+            }
+            let mut off = 0;
+            let mut lane = 1;
+            while lane < LANES {
+                off |= if addresses[lane].wrapping_sub(addresses[lane - 1]) == step {
+                    0
+                } else {
+                    BIT[lane]
+                };
+                lane += 1;
+            }
+            if off & mask & mask << 1 == 0 {
+                Some(step)
+            } else {
+                None
+            }
+        }
+
+        /// The cost of one group: over the banks, the most lanes (`by_lane`) or different units. `banks` is the number of
+        /// banks of a unit's size, less one.
+        #[inline]
+        const fn $cost(by_lane: bool, banks: $address, group: u32, units: &[$address; LANES]) -> u32 {
+            let banks = banks & (BANKS as $address - 1);
+            if by_lane {
+                return $crowd(banks, group, units);
+            }
+            // What the hardware does: in a round, each bank serves the unit of the lowest lane that waits for it, and
+            // with it all that want the same. Long queues are counted instead.
+            let mut served = [0; BANKS];
+            let mut waiting = group;
+            let mut rounds = 0;
+            while waiting != 0 {
+                if rounds == 2 {
+                    return rounds + $queue(banks, waiting, units);
+                }
+                rounds += 1;
+                let mut busy = 0u32;
+                let mut rest = waiting;
+                waiting = 0;
+                while rest != 0 {
+                    let lane = rest.trailing_zeros();
+                    rest &= rest - 1;
+                    let unit = units[lane as usize];
+                    let bank = (unit & banks) as usize;
+                    let idle = busy >> bank & 1 == 0;
+                    busy |= 1 << bank;
+                    let serves = if idle { unit } else { served[bank] };
+                    served[bank] = serves;
+                    waiting |= ((serves != unit) as u32) << lane;
+                }
+            }
+            rounds
+        }
+
+        /// The most lanes at one bank.
+        #[inline]
+        const fn $crowd(banks: $address, group: u32, units: &[$address; LANES]) -> u32 {
             let mut lanes_of = [0u8; BANKS];
             let mut most = 0;
-            // Strictly rising or falling words are all different, and then lanes and words are the same number.
-            let (mut rising, mut falling, mut level) = (true, true, true);
             let mut rest = group;
-            let mut previous = addresses[group.trailing_zeros() as usize] >> shift;
-            let mut start = true;
             while rest != 0 {
-                let word = addresses[rest.trailing_zeros() as usize] >> shift;
+                let bank = (units[rest.trailing_zeros() as usize] & banks) as usize;
                 rest &= rest - 1;
-                rising &= start || word > previous;
-                falling &= start || word < previous;
-                level &= word == previous;
-                previous = word;
-                start = false;
-                let bank = (word & banks) as usize;
                 lanes_of[bank] += 1;
                 if lanes_of[bank] > most {
                     most = lanes_of[bank];
                 }
             }
-            if by_lane || most == 1 || rising || falling {
-                return most as u32;
+            most as u32
+        }
+
+        /// The most different units at one bank.
+        const fn $queue(banks: $address, group: u32, units: &[$address; LANES]) -> u32 {
+            // Strictly rising or falling units are all different, and then lanes and units are the same number.
+            let (mut rising, mut falling) = (true, true);
+            let mut previous = units[group.trailing_zeros() as usize];
+            let mut rest = group & (group - 1);
+            while rest != 0 {
+                let unit = units[rest.trailing_zeros() as usize];
+                rest &= rest - 1;
+                rising &= unit > previous;
+                falling &= unit < previous;
+                previous = unit;
             }
-            if level {
-                return 1;
+            if rising || falling {
+                return $crowd(banks, group, units);
             }
-            // Per bank, the chain of its different words, newest first; 32 ends a chain.
+            // Per bank, the chain of its different units, newest first; 32 ends a chain.
             let mut newest = [LANES as u8; BANKS];
             let mut older = [LANES as u8; LANES];
-            let mut words_of = [0u8; BANKS];
-            most = 0;
+            let mut first_of_its_unit = 0u32;
             rest = group;
             while rest != 0 {
                 let lane = rest.trailing_zeros() as usize;
                 rest &= rest - 1;
-                let word = addresses[lane] >> shift;
-                let bank = (word & banks) as usize;
-                let mut seen = newest[bank] as usize;
-                while seen < LANES && addresses[seen] >> shift != word {
-                    seen = older[seen] as usize;
+                let bank = (units[lane] & banks) as usize;
+                let mut known = newest[bank] as usize;
+                while known < LANES && units[known] != units[lane] {
+                    known = older[known] as usize;
                 }
-                if seen == LANES {
+                if known == LANES {
                     older[lane] = newest[bank];
                     newest[bank] = lane as u8;
-                    words_of[bank] += 1;
-                    if words_of[bank] > most {
-                        most = words_of[bank];
-                    }
+                    first_of_its_unit |= 1 << lane;
                 }
             }
-            most as u32
+            $crowd(banks, first_of_its_unit, units)
         }
     };
 }
 
-model!(u32, wavefronts, ideal, pair_u32, cost_u32);
-model!(u64, wavefronts_u64, ideal_u64, pair_u64, cost_u64);
+/// Groups of so many lanes that have active ones.
+#[inline(always)]
+const fn groups(lanes: u32, mask: u32) -> u32 {
+    match lanes {
+        32 => (mask != 0) as u32,
+        16 => (mask & 0xffff != 0) as u32 + (mask >> 16 != 0) as u32,
+        _ => groups(16, fold_bytes(mask)) + groups(16, fold_bytes(mask >> 8)),
+    }
+}
+
+/// The first and the third byte, each in a half of its own.
+#[inline(always)]
+const fn fold_bytes(mask: u32) -> u32 {
+    mask & 0x00ff_00ff
+}
+
+model!(
+    u32, i32, wavefronts, ideal, pair_u32, step_u32, cost_u32, crowd_u32, queue_u32, equal_u32
+);
+model!(
+    u64,
+    i64,
+    wavefronts_u64,
+    ideal_u64,
+    pair_u64,
+    step_u64,
+    cost_u64,
+    crowd_u64,
+    queue_u64,
+    equal_u64
+);

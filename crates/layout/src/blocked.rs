@@ -19,9 +19,19 @@ pub struct Blocked<Outer, Inner>(PhantomData<(Outer, Inner)>);
 
 impl<Outer: StaticLayout, Inner: StaticLayout> Blocked<Outer, Inner> {
     /// Elements of memory, padding included.
+    ///
+    /// ```
+    /// use tile33_layout::{Blocked, RowMajor};
+    /// assert_eq!(Blocked::<RowMajor<2, 2>, RowMajor<4, 4, 5>>::LEN, 80);
+    /// ```
     pub const LEN: usize = <Self as StaticLayout>::STORAGE;
 
     /// The layout; does not compile if its parameters are impossible.
+    ///
+    /// ```
+    /// use tile33_layout::{Blocked, Layout, RowMajor};
+    /// assert_eq!(Blocked::<RowMajor<2, 2>, RowMajor<4, 4>>::new().rows(), 8);
+    /// ```
     #[inline(always)]
     pub const fn new() -> Self {
         <Self as StaticLayout>::NEW

@@ -25,6 +25,13 @@ pub struct Breakdown<'a> {
 }
 
 /// Lanes that are served together.
+///
+/// ```
+/// use tile33_layout::WarpAccess;
+/// let access = WarpAccess::shared_load(4, |lane| Some(128 * u64::from(lane)))?;
+/// assert_eq!(access.breakdown().groups()[0].wavefronts(), 32);
+/// # Ok::<(), tile33_layout::AccessError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'a> {
     access: &'a WarpAccess,
@@ -33,6 +40,14 @@ pub struct Group<'a> {
 }
 
 /// What a group asks of one bank.
+///
+/// ```
+/// use tile33_layout::WarpAccess;
+/// let access = WarpAccess::shared_load(4, |lane| Some(128 * u64::from(lane % 2)))?;
+/// let bank = access.breakdown().groups()[0].bank(0);
+/// assert_eq!((bank.wavefronts(), bank.lanes()), (2, u32::MAX));
+/// # Ok::<(), tile33_layout::AccessError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct BankUse<'a> {
     access: &'a WarpAccess,
@@ -41,6 +56,14 @@ pub struct BankUse<'a> {
 }
 
 /// A 4-byte word, and who wants it.
+///
+/// ```
+/// use tile33_layout::{WarpAccess, WordUse};
+/// let access = WarpAccess::shared_load(4, |_| Some(12))?;
+/// let word = access.breakdown().groups()[0].bank(3).words().next();
+/// assert_eq!(word, Some(WordUse { word: 3, lanes: u32::MAX }));
+/// # Ok::<(), tile33_layout::AccessError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordUse {
     /// Byte address divided by 4.
@@ -117,16 +140,37 @@ impl<'a> Breakdown<'a> {
 
 impl<'a> Group<'a> {
     /// Active lanes, bit 0 = lane 0.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!(half.breakdown().groups()[0].lanes(), 0x0000_ffff);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     pub fn lanes(&self) -> u32 {
         self.lanes
     }
 
     /// What the group costs: the most that one bank needs.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!(half.breakdown().groups()[0].wavefronts(), 1);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     pub fn wavefronts(&self) -> u32 {
         self.wavefronts
     }
 
     /// Each bank that is used.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!(half.breakdown().groups()[0].banks().count(), 32);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     pub fn banks(&self) -> impl Iterator<Item = BankUse<'a>> + use<'a> {
         let group = *self;
         (0..BANKS as u32)
@@ -135,6 +179,13 @@ impl<'a> Group<'a> {
     }
 
     /// What is asked of a bank, which may be nothing.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!(half.breakdown().groups()[0].bank(31).lanes(), 1 << 15);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     pub fn bank(&self, bank: u32) -> BankUse<'a> {
         BankUse {
             access: self.access,
@@ -146,11 +197,25 @@ impl<'a> Group<'a> {
 
 impl<'a> BankUse<'a> {
     /// The bank's number.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!(half.breakdown().groups()[0].bank(31).bank(), 31);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     pub fn bank(&self) -> u32 {
         self.bank
     }
 
     /// The lanes that want a word of this bank, bit 0 = lane 0.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!(half.breakdown().groups()[0].bank(2).lanes(), 1 << 1);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     pub fn lanes(&self) -> u32 {
         let mut lanes = 0u32;
         for lane in 0..LANES as u32 {
@@ -162,6 +227,13 @@ impl<'a> BankUse<'a> {
     }
 
     /// The different words wanted, in the order of the first lane that wants each.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!(half.breakdown().groups()[0].bank(3).words().next().unwrap().word, 3);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     pub fn words(&self) -> impl Iterator<Item = WordUse> + use<'a> {
         let bank = *self;
         (0..LANES as u32).filter_map(move |lane| {
@@ -177,6 +249,13 @@ impl<'a> BankUse<'a> {
     }
 
     /// Wavefronts that this bank alone needs.
+    ///
+    /// ```
+    /// use tile33_layout::WarpAccess;
+    /// let half = WarpAccess::shared_load(8, |lane| (lane < 16).then_some(8 * lane as u64))?;
+    /// assert_eq!(half.breakdown().groups()[0].bank(3).wavefronts(), 1);
+    /// # Ok::<(), tile33_layout::AccessError>(())
+    /// ```
     pub fn wavefronts(&self) -> u32 {
         let uses = if self.access.op().is_atomic() {
             self.lanes().count_ones()

@@ -79,4 +79,8 @@ pub use typed::Typed;
 pub use xor_columns::XorColumns;
 
 /// Lanes of a warp.
+///
+/// ```
+/// assert_eq!(tile33_layout::LANES, u32::BITS as usize); // a mask of lanes is a u32
+/// ```
 pub const LANES: usize = 32;

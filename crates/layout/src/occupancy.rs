@@ -15,6 +15,12 @@
 //! too; that is not counted here.
 
 /// What a multiprocessor and a block are limited to.
+///
+/// ```
+/// use tile33_layout::occupancy::Card;
+/// let card = Card::find("sm_90").unwrap();
+/// assert_eq!((card.threads, card.blocks, card.shared_bytes), (2048, 32, 228 * 1024));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
     /// The architecture, `sm_90`.
@@ -34,15 +40,36 @@ pub struct Card {
 }
 
 /// Threads of a block, at most, on every card.
+///
+/// ```
+/// use tile33_layout::occupancy::{Card, MAX_BLOCK_THREADS, occupancy};
+/// assert_eq!(occupancy(Card::find("sm_90").unwrap(), MAX_BLOCK_THREADS + 1, 32, 0, 0).blocks, 0);
+/// ```
 pub const MAX_BLOCK_THREADS: u32 = 1024;
 
 /// Registers of a multiprocessor, and at most of a block, on every card.
+///
+/// ```
+/// use tile33_layout::occupancy::{Card, REGISTERS, occupancy};
+/// assert_eq!(occupancy(Card::find("sm_90").unwrap(), 1024, REGISTERS / 1024, 0, 0).blocks, 1);
+/// ```
 pub const REGISTERS: u32 = 65_536;
 
 /// Registers of a thread, at most, on every card.
+///
+/// ```
+/// use tile33_layout::occupancy::{Card, MAX_THREAD_REGISTERS, occupancy};
+/// assert_eq!(occupancy(Card::find("sm_90").unwrap(), 256, MAX_THREAD_REGISTERS, 0, 0).blocks, 1);
+/// ```
 pub const MAX_THREAD_REGISTERS: u32 = 255;
 
 /// Bytes of shared memory that a block may have without opting in, on every card; also the most that may be static.
+///
+/// ```
+/// use tile33_layout::occupancy::SHARED_WITHOUT_OPT_IN;
+/// let (fixed, dynamic) = (1, 48 * 1024);
+/// assert!(fixed + dynamic > SHARED_WITHOUT_OPT_IN); // the launch must opt in
+/// ```
 pub const SHARED_WITHOUT_OPT_IN: u32 = 48 * 1024;
 
 const WARP: u32 = 32;
@@ -164,6 +191,12 @@ impl Card {
 }
 
 /// Blocks of a kernel on a multiprocessor, and what each resource alone would allow.
+///
+/// ```
+/// use tile33_layout::occupancy::{Card, occupancy};
+/// let answer = occupancy(Card::find("sm_90").unwrap(), 256, 40, 0, 66_560);
+/// assert_eq!((answer.by_warps, answer.by_registers, answer.by_shared, answer.blocks, answer.warps), (8, 6, 3, 3, 24));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     /// Resident blocks: the least of the others. 0 if the kernel cannot start.

@@ -16,15 +16,28 @@ pub struct Strided<const COUNT: usize, const STRIDE: usize = 1>(());
 
 impl<const COUNT: usize, const STRIDE: usize> Strided<COUNT, STRIDE> {
     /// Elements of memory, the gaps between elements included.
+    ///
+    /// ```
+    /// assert_eq!(tile33_layout::Strided::<10, 3>::LEN, 28);
+    /// ```
     pub const LEN: usize = <Self as StaticLayout>::STORAGE;
 
     /// The layout; does not compile if its parameters are impossible.
+    ///
+    /// ```
+    /// use tile33_layout::{Layout, Strided};
+    /// assert_eq!(Strided::<10, 3>::new().cols(), 10);
+    /// ```
     #[inline(always)]
     pub const fn new() -> Self {
         <Self as StaticLayout>::NEW
     }
 
     /// Offset in elements of element `index`.
+    ///
+    /// ```
+    /// assert_eq!(tile33_layout::Strided::<10, 3>::new().at(9), 27);
+    /// ```
     #[inline(always)]
     pub const fn at(&self, index: u32) -> u32 {
         index * STRIDE as u32
@@ -50,15 +63,28 @@ pub struct Skewed<const COUNT: usize, const EVERY: usize>(());
 
 impl<const COUNT: usize, const EVERY: usize> Skewed<COUNT, EVERY> {
     /// Elements of memory, the free places included.
+    ///
+    /// ```
+    /// assert_eq!(tile33_layout::Skewed::<64, 32>::LEN, 65);
+    /// ```
     pub const LEN: usize = <Self as StaticLayout>::STORAGE;
 
     /// The layout; does not compile if its parameters are impossible.
+    ///
+    /// ```
+    /// use tile33_layout::{Layout, Skewed};
+    /// assert_eq!(Skewed::<64, 32>::new().cols(), 64);
+    /// ```
     #[inline(always)]
     pub const fn new() -> Self {
         <Self as StaticLayout>::NEW
     }
 
     /// Offset in elements of element `index`.
+    ///
+    /// ```
+    /// assert_eq!(tile33_layout::Skewed::<64, 32>::new().at(33), 34);
+    /// ```
     #[inline(always)]
     pub const fn at(&self, index: u32) -> u32 {
         index + index / EVERY as u32

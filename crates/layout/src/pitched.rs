@@ -26,6 +26,12 @@ impl Pitched {
     ///
     /// An empty shape, a pitch less than the columns, or more than 2^32 - 1 elements (a larger matrix is a
     /// [`Pitched::wide`]).
+    ///
+    /// ```
+    /// use tile33_layout::Pitched;
+    /// assert_eq!(Pitched::new(8, 16, 20).unwrap().pitch(), 20);
+    /// assert!(Pitched::new(0, 16, 20).is_err());
+    /// ```
     pub const fn new(rows: u32, cols: u32, pitch: u32) -> Result<Self, ShapeError> {
         match (Shape::RowMajor { rows, cols, pitch }).check() {
             Ok(()) => Ok(Self { rows, cols, pitch }),

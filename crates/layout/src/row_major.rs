@@ -1,5 +1,6 @@
 //! Rows one after the other, at a pitch.
 
+use crate::shape::refuse;
 use crate::{Layout, Shape, StaticLayout};
 
 /// `ROWS` rows of `COLS` elements, `PITCH` elements from a row to the next: `[[T; PITCH]; ROWS]`.
@@ -25,15 +26,28 @@ pub struct RowMajor<const ROWS: usize, const COLS: usize, const PITCH: usize = C
 
 impl<const ROWS: usize, const COLS: usize, const PITCH: usize> RowMajor<ROWS, COLS, PITCH> {
     /// Elements of memory, padding included.
+    ///
+    /// ```
+    /// assert_eq!(tile33_layout::RowMajor::<32, 32, 33>::LEN, 1056);
+    /// ```
     pub const LEN: usize = <Self as StaticLayout>::STORAGE;
 
     /// The layout; does not compile if its parameters are impossible.
+    ///
+    /// ```
+    /// use tile33_layout::{Layout, RowMajor};
+    /// assert_eq!(RowMajor::<32, 32, 33>::new().cols(), 32);
+    /// ```
     #[inline(always)]
     pub const fn new() -> Self {
         <Self as StaticLayout>::NEW
     }
 
     /// Offset in elements of (`row`, `col`).
+    ///
+    /// ```
+    /// assert_eq!(tile33_layout::RowMajor::<32, 32, 33>::new().offset(1, 0), 33);
+    /// ```
     #[inline(always)]
     pub const fn offset(&self, row: u32, col: u32) -> u32 {
         row * PITCH as u32 + col
@@ -94,10 +108,10 @@ impl<const ROWS: usize, const COLS: usize, const PITCH: usize> StaticLayout for 
 }
 
 /// A const parameter as a `u32`; does not compile past 32 bits.
+#[track_caller]
 pub(crate) const fn narrow(parameter: usize) -> u32 {
-    assert!(
-        parameter as u64 <= u32::MAX as u64,
-        "a layout's parameters are at most 2^32 - 1"
-    );
+    if parameter as u64 > u32::MAX as u64 {
+        refuse("a layout's parameters are at most 2^32 - 1");
+    }
     parameter as u32
 }

@@ -4,9 +4,63 @@
 //! that its active lanes touch, whatever the width and the operation.
 
 use crate::LANES;
+use crate::banks::step_u64;
 
 /// Bytes of a sector.
+///
+/// ```
+/// assert_eq!(tile33_layout::sectors::SECTOR_BYTES, 32);
+/// ```
 pub const SECTOR_BYTES: usize = 32;
+
+/// What an access costs, and what it could cost.
+///
+/// ```
+/// use tile33_layout::sectors::{Sectors, count};
+/// assert_eq!(count(4, 1, &[0; 32]), Sectors { sectors: 1, ideal: 1 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sectors {
+    /// Different sectors touched.
+    pub sectors: u32,
+    /// Sectors that the different bytes touched would fill if they lay side by side.
+    pub ideal: u32,
+}
+
+/// [`sectors`] and [`ideal_sectors`] at once.
+///
+/// ```
+/// use tile33_layout::sectors::count;
+/// let every_other = core::array::from_fn(|lane| 8 * lane as u64);
+/// let answer = count(4, u32::MAX, &every_other);
+/// assert_eq!((answer.sectors, answer.ideal), (8, 4));
+/// ```
+#[inline]
+pub const fn count(width: u32, mask: u32, addresses: &[u64; LANES]) -> Sectors {
+    if mask == 0 {
+        return Sectors { sectors: 0, ideal: 0 };
+    }
+    // Most accesses are a constant distance apart, and then arithmetic answers.
+    let (sectors, units) = match step_u64(mask, addresses) {
+        Some(0) => (1, 1),
+        Some(step) => {
+            let lanes = mask.count_ones();
+            let first = addresses[mask.trailing_zeros() as usize] / SECTOR_BYTES as u64;
+            let last = addresses[31 - mask.leading_zeros() as usize] / SECTOR_BYTES as u64;
+            // Steps of less than a sector leave none out.
+            let short = (step as i64).unsigned_abs() < SECTOR_BYTES as u64;
+            (if short { first.abs_diff(last) as u32 + 1 } else { lanes }, lanes)
+        }
+        None => {
+            let units = distinct(width.trailing_zeros(), mask, addresses);
+            (distinct(SECTOR_BYTES.trailing_zeros(), mask, addresses), units)
+        }
+    };
+    Sectors {
+        sectors,
+        ideal: (units * width).div_ceil(SECTOR_BYTES as u32),
+    }
+}
 
 /// Different sectors that the lanes in `mask` touch. Addresses are multiples of the width (a GPU traps otherwise), so
 /// no lane reaches into a second sector.
@@ -20,7 +74,7 @@ pub const SECTOR_BYTES: usize = 32;
 /// ```
 #[inline]
 pub const fn sectors(mask: u32, addresses: &[u64; LANES]) -> u32 {
-    distinct(SECTOR_BYTES.trailing_zeros(), mask, addresses)
+    count(1, mask, addresses).sectors
 }
 
 /// Sectors that the different bytes touched would fill if they lay side by side. Lanes at the same address share, so a
@@ -35,7 +89,7 @@ pub const fn sectors(mask: u32, addresses: &[u64; LANES]) -> u32 {
 /// ```
 #[inline]
 pub const fn ideal_sectors(width: u32, mask: u32, addresses: &[u64; LANES]) -> u32 {
-    (distinct(width.trailing_zeros(), mask, addresses) * width).div_ceil(SECTOR_BYTES as u32)
+    count(width, mask, addresses).ideal
 }
 
 /// Different values of `address >> shift` among the lanes in `mask`.

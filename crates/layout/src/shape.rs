@@ -67,6 +67,12 @@ pub enum Shape<'a> {
 }
 
 /// Why a layout cannot exist. [`message`](Self::message) is what the compiler says, too.
+///
+/// ```
+/// use tile33_layout::{Shape, ShapeError};
+/// let nothing = Shape::Strided { len: 8, stride: 0 };
+/// assert_eq!(nothing.check(), Err(ShapeError::Empty));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeError {
     /// No rows, no columns, no elements, or a stride of 0.
@@ -98,13 +104,13 @@ impl ShapeError {
         match self {
             Self::Empty => "a layout needs at least one row and one column, and strides of at least one element",
             Self::PitchTooSmall => {
-                "the pitch is less than the columns: the end of each row would overwrite the start of the next; \
-                 use a pitch of at least the columns"
+                "the pitch is less than the columns: the end of each row would overwrite the start of the next; use a \
+                 pitch of at least the columns"
             }
             Self::TooLarge => "the layout has more than 2^32 - 1 elements, which its 32-bit offsets cannot tell apart",
             Self::PeriodNotPowerOfTwo => {
-                "the swizzle's period is no power of two: `col ^ (row % period)` would give two columns of a row the \
-                 same place; use a power of two"
+                "the swizzle's period is no power of two: `col ^ (row % period)` would give two columns of a row \
+                 the same place; use a power of two that divides the columns, or pad instead"
             }
             Self::PeriodDoesNotDivide => {
                 "the swizzle's period does not divide the columns: `col ^ (row % period)` would leave the row and \
@@ -116,8 +122,8 @@ impl ShapeError {
             }
             Self::SwizzleTooWide => "Swizzle<B, M, S> reaches past bit 31: M + B + |S| must be at most 32",
             Self::SwizzleLeavesTile => {
-                "the swizzle permutes runs of 2^(M + B) elements (2^(M + B - S) for negative S), and the storage is no \
-                 whole number of them: offsets would leave the tile; choose rows and a pitch whose product is a \
+                "the swizzle permutes runs of 2^(M + B) elements (2^(M + B - S) for negative S), and the storage is \
+                 no whole number of them: offsets would leave the tile; choose rows and a pitch whose product is a \
                  multiple, or a swizzle of fewer bits"
             }
         }
@@ -384,12 +390,20 @@ impl Shape<'_> {
     }
 
     /// The shape itself if it can exist; otherwise does not compile, with the reason.
+    #[track_caller]
     pub(crate) const fn checked(self) -> Self {
         match self.check() {
             Ok(()) => self,
-            Err(error) => panic!("{}", error.message()),
+            Err(error) => refuse(error.message()),
         }
     }
+}
+
+/// Ends the evaluation of a constant. Not `panic!`: the compiler would point into that macro instead of at the layout.
+#[track_caller]
+#[expect(clippy::unnecessary_literal_unwrap, reason = "`panic!` is what this replaces")]
+pub(crate) const fn refuse(why: &'static str) -> ! {
+    match None::<core::convert::Infallible>.expect(why) {}
 }
 
 const fn fits(elements: u64) -> Result<(), ShapeError> {

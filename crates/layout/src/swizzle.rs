@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use crate::shape::refuse;
 use crate::{Layout, Shape, ShapeError, StaticLayout};
 
 /// A swizzle as a value: what [`Swizzle`]'s parameters mean.
@@ -83,19 +84,17 @@ impl XorBits {
         1 << (self.base + self.bits + below)
     }
 
-    /// Elements of the aligned runs that stay together, 2^M (2^(M - S) for negative S).
+    /// Elements of the aligned runs that stay together and in order: 2^M.
     ///
     /// ```
     /// use tile33_layout::XorBits;
     /// assert_eq!(XorBits { bits: 3, base: 2, shift: 3 }.vector(), 4);
     /// ```
     pub const fn vector(self) -> u32 {
-        let below = if self.shift < 0 { self.shift.unsigned_abs() } else { 0 };
-        let kept = self.base + below;
-        if self.bits == 0 || kept > 31 {
+        if self.bits == 0 || self.base > 31 {
             1 << 31
         } else {
-            1 << kept
+            1 << self.base
         }
     }
 }
@@ -111,6 +110,11 @@ pub struct Swizzle<const B: u32, const M: u32, const S: i32>(());
 
 impl<const B: u32, const M: u32, const S: i32> Swizzle<B, M, S> {
     /// The swizzle as a value; does not compile if its parameters are impossible.
+    ///
+    /// ```
+    /// use tile33_layout::{Swizzle, XorBits};
+    /// assert_eq!(Swizzle::<3, 4, 3>::BITS, XorBits { bits: 3, base: 4, shift: 3 });
+    /// ```
     pub const BITS: XorBits = {
         let bits = XorBits {
             bits: B,
@@ -119,7 +123,7 @@ impl<const B: u32, const M: u32, const S: i32> Swizzle<B, M, S> {
         };
         match bits.check() {
             Ok(()) => bits,
-            Err(error) => panic!("{}", error.message()),
+            Err(error) => refuse(error.message()),
         }
     };
 }
@@ -147,9 +151,19 @@ pub struct Swizzled<L, const B: u32, const M: u32, const S: i32>(PhantomData<L>)
 
 impl<L: StaticLayout, const B: u32, const M: u32, const S: i32> Swizzled<L, B, M, S> {
     /// Elements of memory, padding included.
+    ///
+    /// ```
+    /// use tile33_layout::{RowMajor, Swizzled};
+    /// assert_eq!(Swizzled::<RowMajor<32, 32>, 5, 0, 5>::LEN, 1024);
+    /// ```
     pub const LEN: usize = <Self as StaticLayout>::STORAGE;
 
     /// The layout; does not compile if its parameters are impossible.
+    ///
+    /// ```
+    /// use tile33_layout::{Layout, RowMajor, Swizzled};
+    /// assert_eq!(Swizzled::<RowMajor<32, 32>, 5, 0, 5>::new().rows(), 32);
+    /// ```
     #[inline(always)]
     pub const fn new() -> Self {
         <Self as StaticLayout>::NEW

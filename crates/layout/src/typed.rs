@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use crate::shape::refuse;
 use crate::{Layout, StaticLayout};
 
 /// A layout `L` of elements `T`.
@@ -29,24 +30,41 @@ pub struct Typed<T, L> {
 impl<T, L> Typed<T, L> {
     const ELEMENT: u32 = {
         let size = size_of::<T>();
-        assert!(
-            size.is_power_of_two() && size <= 16,
-            "an element has 1, 2, 4, 8 or 16 bytes, what one memory instruction moves per lane; \
-             split other types into several arrays"
-        );
+        if !size.is_power_of_two() || size > 16 {
+            refuse(
+                "an element has 1, 2, 4, 8 or 16 bytes, what one memory instruction moves per lane; split other types into \
+                 several arrays",
+            );
+        }
         size as u32
     };
 }
 
 impl<T, L: StaticLayout> Typed<T, L> {
     /// Bytes of memory, padding included.
+    ///
+    /// ```
+    /// use tile33_layout::{RowMajor, Typed};
+    /// assert_eq!(Typed::<f64, RowMajor<32, 32>>::BYTES, 8192);
+    /// ```
     pub const BYTES: usize = L::STORAGE * Self::ELEMENT as usize;
 
     /// Bytes to which the storage must be aligned so that the widest access along a row that the layout allows (16
     /// bytes at most) is aligned.
+    ///
+    /// ```
+    /// use tile33_layout::{RowMajor, Typed};
+    /// assert_eq!(Typed::<f64, RowMajor<32, 32>>::ALIGNMENT, 16);
+    /// assert_eq!(Typed::<f64, RowMajor<32, 32, 33>>::ALIGNMENT, 8);
+    /// ```
     pub const ALIGNMENT: usize = alignment(Self::ELEMENT, L::VECTOR as u32) as usize;
 
     /// The layout; does not compile if its parameters are impossible.
+    ///
+    /// ```
+    /// use tile33_layout::{RowMajor, Typed};
+    /// assert_eq!(Typed::<u8, RowMajor<4, 4>>::new().byte_offset(3, 3), 15);
+    /// ```
     #[inline(always)]
     pub const fn new() -> Self {
         Self::with(L::NEW)

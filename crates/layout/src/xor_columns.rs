@@ -26,15 +26,28 @@ pub struct XorColumns<const ROWS: usize, const COLS: usize, const PERIOD: usize 
 
 impl<const ROWS: usize, const COLS: usize, const PERIOD: usize> XorColumns<ROWS, COLS, PERIOD> {
     /// Elements of memory.
+    ///
+    /// ```
+    /// assert_eq!(tile33_layout::XorColumns::<32, 64, 32>::LEN, 2048);
+    /// ```
     pub const LEN: usize = <Self as StaticLayout>::STORAGE;
 
     /// The layout; does not compile if its parameters are impossible.
+    ///
+    /// ```
+    /// use tile33_layout::{Layout, XorColumns};
+    /// assert_eq!(XorColumns::<32, 64, 32>::new().cols(), 64);
+    /// ```
     #[inline(always)]
     pub const fn new() -> Self {
         <Self as StaticLayout>::NEW
     }
 
     /// Offset in elements of (`row`, `col`).
+    ///
+    /// ```
+    /// assert_eq!(tile33_layout::XorColumns::<32, 64, 32>::new().offset(33, 2), 33 * 64 + (2 ^ 1));
+    /// ```
     #[inline(always)]
     pub const fn offset(&self, row: u32, col: u32) -> u32 {
         row * COLS as u32 + (col ^ (row % PERIOD as u32))
