@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use miette::{Result, WrapErr, miette};
+use miette::{Result, miette};
 use tile33_explain::language::Access;
 use tile33_explain::{Instruction, Question, Sweep};
 use tile33_layout::{Op, Space};
@@ -102,11 +102,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     };
     match range {
         Some(range) => {
-            let sweep = Sweep::new(&question, &range.name, range.values.clone()).map_err(|(value, error)| {
-                Err::<(), _>(error)
-                    .wrap_err(format!("with {} = {value}", range.name))
-                    .unwrap_err()
-            })?;
+            let sweep = Sweep::new(&question, &range.name, range.values)?;
             if args.json {
                 output::print_json(&sweep)?
             } else {

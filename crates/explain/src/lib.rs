@@ -29,6 +29,6 @@ pub use parameters::Parameter;
 pub use pattern::{Instruction, Pattern, PatternError, Threads};
 pub use picture::picture;
 pub use placement::{Arrangement, Placement};
-pub use sweep::{Point, Sweep};
+pub use sweep::{Point, Sweep, SweepError};
 pub use tile::{Element, Tile};
 pub use verdict::verdict;

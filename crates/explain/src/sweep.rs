@@ -3,12 +3,27 @@
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
+use miette::Diagnostic;
 use serde::Serialize;
+use thiserror::Error;
 use tile33_layout::Space;
 
 use crate::render::{plain, write_table};
 use crate::verdict::{gcd, verdict, ways};
 use crate::{PatternError, Question};
+
+/// The first value for which there is no answer, and why.
+#[derive(Debug, Diagnostic, Error)]
+#[error("with {parameter} = {value}: {error}")]
+#[diagnostic(forward(error))]
+pub struct SweepError {
+    /// The parameter.
+    pub parameter: String,
+    /// Its value.
+    pub value: i64,
+    /// Why.
+    pub error: Box<PatternError>,
+}
 
 /// What an access costs for each value of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -65,21 +80,27 @@ impl Sweep {
     ///     warp: 0,
     ///     budget: Budget { card: Card::find("sm_90").unwrap(), block_threads: 32, registers: 32, other_bytes: 0 },
     /// };
-    /// let sweep = Sweep::new(&question, "stride", 1..=64).map_err(|(_, error)| error)?;
+    /// let sweep = Sweep::new(&question, "stride", 1..=64)?;
     /// assert_eq!(sweep.rule.as_deref(), Some("gcd(stride, 32)"));
     /// assert_eq!(sweep.points[31].cost, 32);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn new(question: &Question, parameter: &str, values: RangeInclusive<i64>) -> Result<Self, (i64, PatternError)> {
+    pub fn new(question: &Question, parameter: &str, values: RangeInclusive<i64>) -> Result<Self, SweepError> {
         let mut question = question.clone();
         let mut points = Vec::new();
         let mut first_outside = None;
-        let placement = question.placement().map_err(|error| (*values.start(), error))?;
+        let failed = |value, error| SweepError {
+            parameter: parameter.to_owned(),
+            value,
+            error: Box::new(error),
+        };
+        let placement = question.placement().map_err(|error| failed(*values.start(), error))?;
         for value in values {
-            let failed = |error| (value, error);
             question.threads.parameters.insert(parameter.to_owned(), value);
-            let pattern = question.pattern(question.warp).map_err(failed)?;
-            let access = pattern.access(&placement, question.base).map_err(failed)?;
+            let pattern = question.pattern(question.warp).map_err(|error| failed(value, error))?;
+            let access = pattern
+                .access(&placement, question.base)
+                .map_err(|error| failed(value, error))?;
             if first_outside.is_none() && question.outside(&placement, &pattern).is_some() {
                 first_outside = Some(value);
             }
