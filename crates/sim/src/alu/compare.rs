@@ -3,6 +3,8 @@
 //! One loop a (type, comparison) makes a mask of lanes; what becomes of the mask (predicates, combined with a third, or
 //! values) is a handful of operations on 32 bits.
 
+use std::cmp::Ordering;
+
 use tile33_ptx::ast::{Opcode, Operand, Type};
 
 use super::float::by_flag;
@@ -72,7 +74,7 @@ impl Cmp {
             Relation::Equal => a == b,
             Relation::Less => a < b,
             Relation::LessOrEqual => a <= b,
-            Relation::Apart => a != b,
+            Relation::Apart => a.partial_cmp(&b).is_some_and(Ordering::is_ne),
             Relation::Ordered => !a.is_nan() && !b.is_nan(),
         };
         holds != negated

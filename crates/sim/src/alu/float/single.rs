@@ -5,10 +5,16 @@ use super::exact::{Format, Round};
 /// The NaN that f32 arithmetic makes.
 pub(crate) const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
-/// Replaces any NaN by [`NAN`].
+/// Replaces any NaN by [`NAN`]. On bits: to the compiler one NaN is as good as another, and it drops a selection between
+/// two.
 #[inline(always)]
 pub(crate) fn canonical(x: f32) -> f32 {
-    if x.is_nan() { NAN } else { x }
+    let bits = x.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 {
+        NAN.to_bits()
+    } else {
+        bits
+    })
 }
 
 /// A subnormal becomes a zero of its sign.
@@ -179,7 +185,12 @@ pub(crate) mod double {
     /// `result`, or if it is a NaN the one that the hardware gives.
     #[inline(always)]
     pub(crate) fn canonical(result: f64) -> f64 {
-        if result.is_nan() { f64::from_bits(NAN) } else { result }
+        let bits = result.to_bits();
+        f64::from_bits(if bits & !(1 << 63) > 0x7ff0_0000_0000_0000 {
+            NAN
+        } else {
+            bits
+        })
     }
 
     #[inline(always)]
