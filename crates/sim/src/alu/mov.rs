@@ -18,21 +18,21 @@ pub(super) fn bits_of(bytes: u32) -> Type {
     }
 }
 
-/// A lane's value of `bytes` bytes, widened.
-fn load(regs: &Registers, slot: Slot, bytes: u32, lane: usize) -> u128 {
+/// A row of values of `bytes` bytes, widened.
+fn row(regs: &Registers, slot: Slot, bytes: u32) -> [u128; LANES] {
     match bytes {
-        8 => regs.r64(slot)[lane].into(),
-        16 => regs.r128(slot)[lane],
-        n => u128::from(regs.r32(slot)[lane]) & ((1 << (8 * n)) - 1),
+        8 => regs.r64(slot).map(u128::from),
+        16 => *regs.r128(slot),
+        n => regs.r32(slot).map(|x| u128::from(x) & ((1 << (8 * n)) - 1)),
     }
 }
 
-/// Writes one lane; the value fits.
-fn save(regs: &mut Registers, slot: Slot, bytes: u32, lane: usize, value: u128) {
+/// Writes the active lanes of a row; the values fit.
+fn save(regs: &mut Registers, slot: Slot, bytes: u32, active: u32, values: &[u128; LANES]) {
     match bytes {
-        8 => regs.r64_mut(slot)[lane] = value as u64,
-        16 => regs.r128_mut(slot)[lane] = value,
-        _ => regs.r32_mut(slot)[lane] = value as u32,
+        8 => store(regs, slot, active, values.map(|x| x as u64)),
+        16 => store(regs, slot, active, *values),
+        _ => store(regs, slot, active, values.map(|x| x as u32)),
     }
 }
 
@@ -99,14 +99,12 @@ fn each(form: &mut Form, ty: Type, n: u8) -> Result<Alu> {
     }
     let bytes = ty.bytes();
     Ok(Alu::new(move |regs, active| {
-        for lane in (0..LANES).filter(|lane| active >> lane & 1 == 1) {
-            let mut values = [0; 8];
-            for (value, (_, a)) in values.iter_mut().zip(&pairs) {
-                *value = load(regs, *a, bytes, lane);
-            }
-            for (value, (d, _)) in values.iter().zip(&pairs) {
-                save(regs, *d, bytes, lane, *value);
-            }
+        let mut values = [[0; LANES]; 8];
+        for (values, (_, a)) in values.iter_mut().zip(&pairs) {
+            *values = row(regs, *a, bytes);
+        }
+        for (values, (d, _)) in values.iter().zip(&pairs) {
+            save(regs, *d, bytes, active, values);
         }
     }))
 }
@@ -139,13 +137,13 @@ fn pack(form: &mut Form, ty: Type, parts: &[Operand]) -> Result<Alu> {
             store(regs, d, active, out);
         }),
         _ => Alu::new(move |regs, active| {
-            for lane in (0..LANES).filter(|lane| active >> lane & 1 == 1) {
-                let parts = slots.iter().map(|slot| load(regs, *slot, each, lane));
-                let value = parts
-                    .enumerate()
-                    .fold(0, |sum, (i, part)| sum | part << (8 * each * i as u32));
-                save(regs, d, bytes, lane, value);
+            let mut whole = [0; LANES];
+            for (i, slot) in slots.iter().enumerate() {
+                for (whole, part) in whole.iter_mut().zip(row(regs, *slot, each)) {
+                    *whole |= part << (8 * each * i as u32);
+                }
             }
+            save(regs, d, bytes, active, &whole);
         }),
     })
 }
@@ -173,13 +171,11 @@ fn unpack(form: &mut Form, ty: Type, parts: &[Operand]) -> Result<Alu> {
         }));
     }
     Ok(Alu::new(move |regs, active| {
-        for lane in (0..LANES).filter(|lane| active >> lane & 1 == 1) {
-            let value = load(regs, a, bytes, lane);
-            for (i, slot) in slots.iter().enumerate() {
-                if let Some(d) = slot {
-                    let part = value >> (8 * each * i as u32) & ((1u128 << (8 * each)) - 1);
-                    save(regs, *d, each, lane, part);
-                }
+        let whole = row(regs, a, bytes);
+        for (i, slot) in slots.iter().enumerate() {
+            if let Some(d) = slot {
+                let part = whole.map(|x| x >> (8 * each * i as u32) & ((1u128 << (8 * each)) - 1));
+                save(regs, *d, each, active, &part);
             }
         }
     }))

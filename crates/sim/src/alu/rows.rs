@@ -1,6 +1,7 @@
 //! Loops over the 32 lanes of rows: the one place that knows lanes, masks and aliasing.
 //!
-//! The result of a whole row is computed before any of it is written, so a destination may be a source too. On x86-64
+//! The result of a whole row is computed before any of it is written, so a destination may be a source too, or share only
+//! some of a source's rows: registers whose lives do not overlap live in the same ones. On x86-64
 //! each loop exists twice, for the baseline and for AVX2 with FMA; which one runs is decided when the instruction is
 //! lowered. That makes code, and compiling it takes time: what programs seldom run goes through [`rare`] instead, which
 //! calls a function for each lane.
@@ -231,19 +232,22 @@ pub(super) mod rare {
 
     pub(crate) fn run(d: Row, sources: [Row; 3], f: Function) -> Alu {
         Alu::new(move |regs, active| {
-            for lane in (0..LANES).filter(|lane| active >> lane & 1 == 1) {
-                let x = sources.map(|(slot, wide)| {
+            let lanes = || (0..LANES).filter(|lane| active >> lane & 1 == 1);
+            let mut out = [0; LANES];
+            for lane in lanes() {
+                out[lane] = f(sources.map(|(slot, wide)| {
                     if wide {
                         regs.r64(slot)[lane]
                     } else {
                         regs.r32(slot)[lane].into()
                     }
-                });
-                let y = f(x);
+                }));
+            }
+            for lane in lanes() {
                 if d.1 {
-                    regs.r64_mut(d.0)[lane] = y;
+                    regs.r64_mut(d.0)[lane] = out[lane];
                 } else {
-                    regs.r32_mut(d.0)[lane] = y as u32;
+                    regs.r32_mut(d.0)[lane] = out[lane] as u32;
                 }
             }
         })

@@ -14,6 +14,8 @@ pub(crate) struct Op {
     outs: Vec<Place>,
     fill: Vec<(Slot, Type, u128)>,
     true_predicates: Vec<PredSlot>,
+    /// The same instruction with its first destination in the rows of one of its sources.
+    sharing: Vec<Op>,
     rows: usize,
     predicates: usize,
 }
@@ -33,6 +35,8 @@ struct Layout<'a> {
     true_predicates: Vec<PredSlot>,
     rows: u32,
     predicate_count: u32,
+    /// A destination and the source whose first row it shares.
+    shared: Option<(RegId, RegId)>,
 }
 
 impl Layout<'_> {
@@ -46,7 +50,16 @@ impl Layout<'_> {
         if let Some(slot) = self.slots.get(&(id, component)) {
             return *slot;
         }
-        let slot = self.rows(self.body.registers[id.0 as usize].ty);
+        let ty = self.body.registers[id.0 as usize].ty;
+        let slot = match self.shared {
+            Some((d, a)) if id == d || id == a => {
+                let other = self.body.registers[if id == d { a } else { d }.0 as usize].ty;
+                let slot = self.rows(if ty.bytes() > other.bytes() { ty } else { other });
+                self.slots.extend([((d, 0), slot), ((a, 0), slot)]);
+                slot
+            }
+            _ => self.rows(ty),
+        };
         self.slots.insert((id, component), slot);
         slot
     }
@@ -141,6 +154,19 @@ impl Op {
 
     /// The same, where lowering may fail.
     pub(crate) fn lowered(outs: &str, ins: &str, code: &str) -> Result<Self, Unsupported> {
+        let mut op = Self::placed(outs, ins, code, None)?;
+        // Where registers' lives do not overlap, a decoder lets them share rows: the first destination with each source.
+        if op.alus.len() == 1 && matches!(op.outs[0], Place::Value(..)) {
+            for i in 0..op.ins.len() {
+                if matches!(op.ins[i], Place::Value(..)) {
+                    op.sharing.push(Self::placed(outs, ins, code, Some(i))?);
+                }
+            }
+        }
+        Ok(op)
+    }
+
+    fn placed(outs: &str, ins: &str, code: &str, shared: Option<usize>) -> Result<Self, Unsupported> {
         let names = |list: &str| -> Vec<(String, String)> {
             list.split(',')
                 .filter_map(|item| item.trim().split_once(' '))
@@ -166,6 +192,15 @@ impl Op {
             true_predicates: Vec::new(),
             rows: 0,
             predicate_count: 0,
+            shared: shared.map(|i| {
+                let id = |name: &str| {
+                    body.registers
+                        .iter()
+                        .position(|r| r.name == name)
+                        .expect("a declared register")
+                };
+                (RegId(id(&outs[0].1) as u32), RegId(id(&ins[i].1) as u32))
+            }),
         };
         let mut alus = Vec::new();
         for instruction in &body.instructions[..body.instructions.len() - 1] {
@@ -194,6 +229,7 @@ impl Op {
             outs,
             fill: layout.fill,
             true_predicates: layout.true_predicates,
+            sharing: Vec::new(),
             rows: layout.rows as usize,
             predicates: layout.predicate_count as usize,
         })
@@ -244,6 +280,8 @@ impl Op {
             for out in &self.outs {
                 Self::put(&mut regs, *out, lane, before(lane, *out));
             }
+        }
+        for lane in 0..LANES {
             if let Some(values) = inputs.get(lane) {
                 for (place, value) in self.ins.iter().zip(values) {
                     Self::put(&mut regs, *place, lane, *value);
@@ -277,6 +315,16 @@ impl Op {
                 (1 << chunk.len()) - 1
             };
             let outs = self.warp(full, chunk);
+            if i < 3 && full == u32::MAX {
+                for op in &self.sharing {
+                    assert_eq!(
+                        op.warp(full, chunk),
+                        outs,
+                        "{}: with a destination in a source's rows",
+                        self.code
+                    );
+                }
+            }
             let some = full & 0xa6c3_591eu32.rotate_left(i as u32);
             let partial = self.warp(some, chunk);
             for lane in (0..chunk.len()).filter(|lane| some >> lane & 1 == 1) {
