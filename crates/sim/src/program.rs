@@ -204,7 +204,7 @@ impl Run<'_> {
         let options = &self.launch.options;
         let threads = options.threads.unwrap_or_else(rayon::current_num_threads).max(1);
         let workers = threads.min(usize::try_from(blocks).unwrap_or(usize::MAX));
-        let apart = !self.kernel.communicates && blocks <= exec::MOST_BLOCKS;
+        let apart = !self.kernel.communicates;
         let side_by_side = apart && workers > 1;
         if side_by_side && let Some(outcome) = self.once(memory, blocks, workers, per_multiprocessor, apart) {
             return Ok(outcome);
@@ -249,7 +249,7 @@ impl Run<'_> {
             let conflict = cx.conflict.load(Ordering::Relaxed);
             if conflict {
                 for (ownership, a) in cx.ownership.iter().flatten().zip(&memory.live) {
-                    ownership.undo(&a.data);
+                    ownership.undo(a);
                 }
             }
             let findings = match cx.check.take() {

@@ -174,8 +174,8 @@ pub(crate) fn commutes(a: &Atomic) -> bool {
 }
 
 /// A number that is equal for reductions that may be mixed.
-fn kind(a: &Atomic) -> u32 {
-    (a.op as u32) << 8 | (a.ty as u32) << 4 | a.bytes.trailing_zeros()
+fn kind(a: &Atomic) -> u16 {
+    (a.op as u16) << 8 | (a.ty as u16) << 4 | a.bytes.trailing_zeros() as u16
 }
 
 impl Machine<'_, '_> {

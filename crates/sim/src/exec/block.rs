@@ -14,6 +14,8 @@ pub(crate) struct BlockState {
     pub(crate) index: [u32; 3],
     /// Linear index in the grid.
     pub(crate) linear: u64,
+    /// The chunk of neighbours that run one after the other.
+    pub(crate) chunk: u16,
     pub(crate) shared: Vec<u8>,
     pub(crate) barriers: Barriers,
     /// Warp instructions so far.

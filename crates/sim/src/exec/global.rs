@@ -86,8 +86,8 @@ pub(crate) struct Part<'a> {
     pub(crate) data: &'a Backing,
     /// First address of the allocation.
     pub(crate) base: u64,
-    /// Index among the live allocations, if it is one of them.
-    pub(crate) index: Option<usize>,
+    /// The allocation and its index, if it is one of the memory's rather than of the device's heap.
+    pub(crate) live: Option<(usize, &'a Allocation)>,
     /// The lanes; all in bounds and aligned.
     pub(crate) mask: u32,
 }
@@ -108,8 +108,8 @@ impl<'a> Machine<'_, 'a> {
             let address = at[lowest(left)];
             let memory: &'a Memory = self.cx.memory;
             let guard: MutexGuard<'_, Heap>;
-            let (data, base, index) = match memory.place(address) {
-                Place::Live(index, a) => (&a.data, a.base, Some(index)),
+            let (data, base, live) = match memory.place(address) {
+                Place::Live(index, a) => (&a.data, a.base, Some((index, a))),
                 Place::Heap => {
                     guard = self.cx.heap.lock().unwrap_or_else(PoisonError::into_inner);
                     match guard.find(address) {
@@ -138,7 +138,7 @@ impl<'a> Machine<'_, 'a> {
                     &Part {
                         data,
                         base,
-                        index,
+                        live,
                         mask: left,
                     },
                 )?;
@@ -153,7 +153,7 @@ impl<'a> Machine<'_, 'a> {
                     &Part {
                         data,
                         base,
-                        index,
+                        live,
                         mask: starts & !out,
                     },
                 )?;
@@ -169,27 +169,20 @@ impl<'a> Machine<'_, 'a> {
     /// Claims what a part touches.
     #[inline]
     pub(crate) fn claim(&mut self, part: &Part<'_>, at: &[u64; 32], bytes: u32, claim: Claim) -> Result<(), Stop> {
-        let (Some(all), Some(index)) = (&self.cx.ownership, part.index) else {
+        let (Some(all), Some((index, a))) = (&self.cx.ownership, part.live) else {
             return Ok(());
         };
-        let (ownership, block) = (&all[index], self.block.linear as u32);
+        let (ownership, chunk) = (&all[index], self.block.chunk);
         let first = at[0].wrapping_sub(part.base);
         let row = part.mask == u32::MAX
             && (0..32u64).fold(0, |off, l| {
                 off | (at[l as usize] ^ at[0].wrapping_add(l * u64::from(bytes)))
             }) == 0;
         let granted = if row {
-            ownership.claim(part.data, first, 32 * u64::from(bytes), claim, block)
+            ownership.claim(a, first, 32 * u64::from(bytes), claim, chunk)
         } else {
-            lanes(part.mask).all(|lane| {
-                ownership.claim(
-                    part.data,
-                    at[lane].wrapping_sub(part.base),
-                    u64::from(bytes),
-                    claim,
-                    block,
-                )
-            })
+            lanes(part.mask)
+                .all(|lane| ownership.claim(a, at[lane].wrapping_sub(part.base), u64::from(bytes), claim, chunk))
         };
         if granted {
             return Ok(());

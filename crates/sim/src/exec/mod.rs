@@ -28,4 +28,3 @@ mod warp;
 pub(crate) use atomic::commutes;
 pub(crate) use heap::Heap;
 pub(crate) use lanes::{blend, lanes, lowest};
-pub(crate) use ownership::MOST_BLOCKS;

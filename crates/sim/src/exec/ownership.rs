@@ -1,60 +1,71 @@
-//! Which block touches which word of global memory, so that blocks may run in parallel without changing the result.
+//! Which blocks touch which word of global memory, so that blocks may run in parallel without changing the result.
 //!
-//! Blocks of a launch run on several threads at once. Where two of them touch one word and one of them writes it, the
-//! result would depend on their order; then the launch is undone and its blocks run one after the other. Every word is
-//! claimed before it is accessed, in one step, so no two threads ever access a word that one of them writes.
+//! Blocks of a launch run on several threads, in chunks of neighbours; within a chunk one after the other. Where two
+//! chunks touch one word and one of them writes it, the result would depend on their order; then the launch is undone and
+//! all blocks run one after the other. Every word is claimed before it is accessed, in one step, so no two threads ever
+//! access a word that one of them writes.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::memory::backing::Backing;
+use crate::memory::global::Allocation;
 
-/// Words are claimed as a whole: two blocks that write different bytes of one word run one after the other.
+/// Words are claimed as a whole: two chunks that write different bytes of one word run one after the other.
 const WORD: u64 = 4;
+/// Claims are 16 bits, four to a cell that changes in one step.
+const BITS: u32 = 16;
+const PER_CELL: u64 = 4;
 const PAGE: usize = 1 << 16;
 
-const READ_BY_MANY: u32 = 1;
-const READ: u32 = 1 << 30;
-const WRITTEN: u32 = 2 << 30;
-const REDUCED: u32 = 3 << 30;
-const BLOCK: u32 = (1 << 30) - 1;
+const READ_BY_MANY: u16 = 1;
+const READ: u16 = 1 << 14;
+const WRITTEN: u16 = 2 << 14;
+const REDUCED: u16 = 3 << 14;
+const OWNER: u16 = (1 << 14) - 1;
 
-/// Blocks that a launch may have for its words to be told apart.
-pub(crate) const MOST_BLOCKS: u64 = BLOCK as u64;
+/// Chunks that a launch may have for their claims to be told apart.
+pub(crate) const MOST_CHUNKS: u64 = OWNER as u64;
 
 /// What a block is about to do with a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     Read,
     Write,
-    /// A reduction of which the order does not matter, by a number that tells operations apart.
-    Reduce(u32),
+    /// A reduction of which the order does not matter, by a number of at most 14 bits that tells operations apart.
+    Reduce(u16),
 }
 
 /// The claims on one allocation, and its bytes before the launch.
 #[derive(Debug, Default)]
 pub(crate) struct Ownership {
-    words: OnceLock<Option<Backing>>,
+    cells: OnceLock<Option<Backing>>,
     before: OnceLock<Vec<OnceLock<Box<[u8]>>>>,
 }
 
 impl Ownership {
-    /// Claims `bytes` bytes at an offset for a block. `false`: another block is in the way.
+    /// Claims `bytes` bytes at an offset for a chunk. `false`: another chunk is in the way.
     #[inline]
-    pub(crate) fn claim(&self, data: &Backing, offset: u64, bytes: u64, claim: Claim, block: u32) -> bool {
-        let Some(words) = self.words.get_or_init(|| Backing::new(data.len() as u64 + WORD)) else {
+    pub(crate) fn claim(&self, a: &Allocation, offset: u64, bytes: u64, claim: Claim, chunk: u16) -> bool {
+        let size = (a.data.len() as u64 / WORD + PER_CELL) * u64::from(BITS / 8);
+        let Some(cells) = self.cells.get_or_init(|| Backing::new(size)) else {
             return false;
         };
         let (first, last) = (offset / WORD, (offset + bytes.max(1) - 1) / WORD);
-        if claim != Claim::Read {
-            self.keep(data, offset as usize, bytes as usize);
+        if claim != Claim::Read && !a.written.is_untouched() {
+            self.keep(&a.data, offset as usize, bytes as usize);
         }
-        let cells = words.words((first * WORD) as usize, (last - first + 1) as usize);
-        match claim {
-            Claim::Read => cells.iter().all(|cell| claim_read(cell, block)),
-            Claim::Write => cells.iter().all(|cell| claim_write(cell, block)),
-            Claim::Reduce(op) => cells.iter().all(|cell| claim_reduce(cell, block, op)),
+        let (from, to) = (first / PER_CELL, last / PER_CELL);
+        let cells = cells.doubles(8 * from as usize, (to - from + 1) as usize);
+        for (i, cell) in (from..).zip(cells) {
+            let low = if i == from { first % PER_CELL } else { 0 };
+            let high = if i == to { last % PER_CELL } else { PER_CELL - 1 };
+            let words = (u64::MAX >> (64 - u64::from(BITS) * (high - low + 1))) << (u64::from(BITS) * low);
+            if !claim_cell(cell, words, claim, chunk) {
+                return false;
+            }
         }
+        true
     }
 
     /// Keeps the bytes as they are, before the first write to their page.
@@ -74,25 +85,44 @@ impl Ownership {
     }
 
     /// Puts the bytes back.
-    pub(crate) fn undo(&self, data: &Backing) {
+    pub(crate) fn undo(&self, a: &Allocation) {
+        if a.written.is_untouched() {
+            // Nobody had written anything, so all was zero.
+            a.data.clear();
+        }
         for (page, kept) in self.before.get().into_iter().flatten().enumerate() {
             if let Some(before) = kept.get() {
-                data.write(page * PAGE, before);
+                a.data.write(page * PAGE, before);
             }
         }
     }
 }
 
+/// The same claim for every word of a cell.
+const fn four(claim: u16) -> u64 {
+    claim as u64 * 0x0001_0001_0001_0001
+}
+
+/// Claims the words of a cell whose bits are set in `words`.
 #[inline]
-fn claim_read(cell: &AtomicU32, block: u32) -> bool {
+fn claim_cell(cell: &AtomicU64, words: u64, claim: Claim, chunk: u16) -> bool {
+    let wanted = match claim {
+        Claim::Read => four(READ | chunk),
+        Claim::Write => four(WRITTEN | chunk),
+        Claim::Reduce(op) => four(REDUCED | op),
+    };
     let mut now = cell.load(Relaxed);
     loop {
-        let next = match now {
-            0 => READ | block,
-            READ_BY_MANY => return true,
-            _ if now & BLOCK == block && (now >> 30 == 1 || now >> 30 == 2) => return true,
-            _ if now >> 30 == 1 => READ_BY_MANY,
-            _ => return false,
+        let next = if (now ^ wanted) & words == 0 {
+            return true;
+        } else if now & words == 0 {
+            now | wanted & words
+        } else {
+            match merge(now, words, claim, chunk) {
+                None => return false,
+                Some(next) if next == now => return true,
+                Some(next) => next,
+            }
         };
         match cell.compare_exchange_weak(now, next, Relaxed, Relaxed) {
             Ok(_) => return true,
@@ -101,52 +131,51 @@ fn claim_read(cell: &AtomicU32, block: u32) -> bool {
     }
 }
 
-#[inline]
-fn claim_write(cell: &AtomicU32, block: u32) -> bool {
-    let mut now = cell.load(Relaxed);
-    loop {
-        if now == WRITTEN | block {
-            return true;
+/// What a cell becomes, word by word; `None` where another chunk is in the way.
+fn merge(now: u64, words: u64, claim: Claim, chunk: u16) -> Option<u64> {
+    let mut next = now;
+    for word in 0..PER_CELL as u32 {
+        let shift = BITS * word;
+        if words >> shift & 1 == 0 {
+            continue;
         }
-        if now != 0 && now != READ | block {
-            return false;
-        }
-        match cell.compare_exchange_weak(now, WRITTEN | block, Relaxed, Relaxed) {
-            Ok(_) => return true,
-            Err(other) => now = other,
-        }
-    }
-}
-
-#[inline]
-fn claim_reduce(cell: &AtomicU32, block: u32, op: u32) -> bool {
-    let mut now = cell.load(Relaxed);
-    loop {
-        if now == REDUCED | op || now == WRITTEN | block {
-            return true;
-        }
-        let next = match now {
-            0 => REDUCED | op,
-            _ if now == READ | block => WRITTEN | block,
-            _ => return false,
+        let old = (now >> shift) as u16;
+        let (read, written) = (old == READ | chunk, old == WRITTEN | chunk);
+        let new = match claim {
+            Claim::Read if read || written || old == READ_BY_MANY => old,
+            Claim::Read if old == 0 => READ | chunk,
+            Claim::Read if old >> 14 == READ >> 14 => READ_BY_MANY,
+            Claim::Write if old == 0 || read || written => WRITTEN | chunk,
+            Claim::Reduce(op) if old == 0 || old == REDUCED | op => REDUCED | op,
+            Claim::Reduce(_) if read || written => WRITTEN | chunk,
+            _ => return None,
         };
-        match cell.compare_exchange_weak(now, next, Relaxed, Relaxed) {
-            Ok(_) => return true,
-            Err(other) => now = other,
-        }
+        next = next & !(0xffff << shift) | u64::from(new) << shift;
     }
+    Some(next)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::init::Written;
 
-    fn claims(steps: &[(Claim, u32)]) -> Vec<bool> {
-        let data = Backing::new(4).unwrap();
+    fn allocation(bytes: u64) -> Allocation {
+        let (data, written) = (Backing::new(bytes).unwrap(), Written::nothing(bytes));
+        Allocation {
+            base: 0,
+            data,
+            written,
+            label: String::new(),
+        }
+    }
+
+    fn claims(steps: &[(Claim, u16)]) -> Vec<bool> {
+        let a = allocation(4);
         let ownership = Ownership::default();
         steps
             .iter()
-            .map(|&(claim, block)| ownership.claim(&data, 0, 4, claim, block))
+            .map(|&(claim, chunk)| ownership.claim(&a, 0, 4, claim, chunk))
             .collect()
     }
 
@@ -176,15 +205,34 @@ mod tests {
     }
 
     #[test]
-    fn undo_brings_the_bytes_back() {
-        let data = Backing::new(200_000).unwrap();
-        data.write(70_000, &[7; 8]);
+    fn words_of_one_cell_are_told_apart() {
+        let a = allocation(64);
         let ownership = Ownership::default();
-        assert!(ownership.claim(&data, 70_000, 8, Claim::Write, 1));
-        data.write(70_000, &[9; 8]);
-        ownership.undo(&data);
-        let mut bytes = [0; 8];
-        data.read(70_000, &mut bytes);
-        assert_eq!(bytes, [7; 8]);
+        let claim = |offset, bytes, claim, chunk| ownership.claim(&a, offset, bytes, claim, chunk);
+        assert!(claim(0, 12, Claim::Write, 1));
+        assert!(claim(12, 20, Claim::Write, 2));
+        assert!(claim(4, 8, Claim::Read, 1));
+        assert!(!claim(8, 8, Claim::Read, 1));
+        assert!(!claim(32, 4, Claim::Write, 1) || claim(36, 28, Claim::Read, 3));
+        assert!(!claim(28, 8, Claim::Write, 1));
+    }
+
+    #[test]
+    fn undo_brings_the_bytes_back() {
+        for touched in [true, false] {
+            let a = allocation(200_000);
+            let kept = if touched { 7 } else { 0 };
+            if touched {
+                a.data.write(70_000, &[7; 8]);
+                a.written.mark(70_000, 8);
+            }
+            let ownership = Ownership::default();
+            assert!(ownership.claim(&a, 70_000, 8, Claim::Write, 1));
+            a.data.write(70_000, &[9; 8]);
+            ownership.undo(&a);
+            let mut bytes = [1; 8];
+            a.data.read(70_000, &mut bytes);
+            assert_eq!(bytes, [kept; 8]);
+        }
     }
 }

@@ -14,6 +14,7 @@ use super::block::Block;
 use super::context::{Context, Gathered, Stop};
 use super::findings::{Detail, Record, Thread};
 use super::lanes::lowest;
+use super::ownership::MOST_CHUNKS;
 use super::run::{Shell, Slice};
 use crate::check::BlockCheck;
 use crate::finding::FindingKind;
@@ -30,7 +31,9 @@ const CHUNK: u64 = 32;
 /// Runs the blocks of a launch side by side on `workers` threads, or in order on this one.
 pub(crate) fn apart(cx: &Context<'_>, blocks: u64, workers: usize) -> Gathered {
     let next = AtomicU64::new(0);
-    let chunk = (blocks / (workers as u64 * 4)).clamp(1, CHUNK);
+    let chunk = (blocks / (workers as u64 * 4))
+        .clamp(1, CHUNK)
+        .max(blocks.div_ceil(MOST_CHUNKS));
     let work = || {
         let mut gathered = Gathered::new(cx.kernel);
         let mut block = Block::new(cx);
@@ -39,6 +42,7 @@ pub(crate) fn apart(cx: &Context<'_>, blocks: u64, workers: usize) -> Gathered {
             if first >= blocks {
                 return gathered;
             }
+            block.state.chunk = (first / chunk) as u16;
             for linear in first..(first + chunk).min(blocks) {
                 if cx.conflict.load(Relaxed) {
                     return gathered;

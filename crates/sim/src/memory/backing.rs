@@ -7,7 +7,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Zeroed bytes, aligned to 256.
+/// Zeroed bytes, aligned to 16.
 #[derive(Debug)]
 pub(crate) struct Backing {
     data: NonNull<u8>,
@@ -19,7 +19,10 @@ unsafe impl Send for Backing {}
 // SAFETY: as above.
 unsafe impl Sync for Backing {}
 
-const ALIGN: usize = 256;
+/// No more than what `calloc` gives anyhow: then fresh pages of the system serve as zeros without being touched.
+const ALIGN: usize = 16;
+/// Room is made in units of this, so that no wide access needs a tail case.
+const ROOM: usize = 256;
 
 impl Backing {
     /// `None` if the host has not that much memory.
@@ -31,9 +34,8 @@ impl Backing {
         Some(Self { data, bytes })
     }
 
-    /// Room for whole 16-byte units, so that no wide access needs a tail case.
     fn layout(bytes: usize) -> Option<Layout> {
-        Layout::from_size_align(bytes.max(1).checked_next_multiple_of(ALIGN)?, ALIGN).ok()
+        Layout::from_size_align(bytes.max(1).checked_next_multiple_of(ROOM)?, ALIGN).ok()
     }
 
     /// Bytes.
@@ -45,7 +47,7 @@ impl Backing {
     #[inline]
     fn at<A>(&self, offset: usize) -> &A {
         let width = size_of::<A>();
-        assert!(offset.is_multiple_of(width) && offset + width <= self.bytes.next_multiple_of(ALIGN));
+        assert!(offset.is_multiple_of(width) && offset + width <= self.bytes.next_multiple_of(ROOM));
         // SAFETY: in bounds and aligned by the assertion; `A` is an atomic integer, of which every bit pattern is valid,
         // and all shared access is through atomics.
         unsafe { &*self.data.as_ptr().add(offset).cast::<A>() }
@@ -78,9 +80,24 @@ impl Backing {
     /// The 4-byte words from `offset` on, as atomics.
     #[inline]
     pub(crate) fn words(&self, offset: usize, count: usize) -> &[AtomicU32] {
-        assert!(offset.is_multiple_of(4) && offset + 4 * count <= self.bytes.next_multiple_of(ALIGN));
+        assert!(offset.is_multiple_of(4) && offset + 4 * count <= self.bytes.next_multiple_of(ROOM));
         // SAFETY: as in `at`.
         unsafe { std::slice::from_raw_parts(self.data.as_ptr().add(offset).cast(), count) }
+    }
+
+    /// The 8-byte words from `offset` on, as atomics.
+    #[inline]
+    pub(crate) fn doubles(&self, offset: usize, count: usize) -> &[AtomicU64] {
+        assert!(offset.is_multiple_of(8) && offset + 8 * count <= self.bytes.next_multiple_of(ROOM));
+        // SAFETY: as in `at`.
+        unsafe { std::slice::from_raw_parts(self.data.as_ptr().add(offset).cast(), count) }
+    }
+
+    /// Makes every byte zero.
+    pub(crate) fn clear(&self) {
+        for double in self.doubles(0, self.bytes.div_ceil(8)) {
+            double.store(0, Relaxed);
+        }
     }
 
     /// Copies out.

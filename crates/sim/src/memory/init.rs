@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 pub(crate) struct Written {
     bits: Vec<AtomicU64>,
     all: AtomicBool,
+    /// Whether nothing was ever marked.
+    untouched: AtomicBool,
     bytes: u64,
 }
 
@@ -17,6 +19,7 @@ impl Written {
         Self {
             bits,
             all: AtomicBool::new(bytes == 0),
+            untouched: AtomicBool::new(true),
             bytes,
         }
     }
@@ -27,11 +30,18 @@ impl Written {
         self.all.load(Relaxed)
     }
 
+    /// Whether nothing was ever marked, so that every byte is still zero.
+    #[inline]
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.untouched.load(Relaxed)
+    }
+
     /// Marks `len` bytes from `offset`.
     pub(crate) fn mark(&self, offset: u64, len: u64) {
-        if self.all() {
+        if self.all() || len == 0 {
             return;
         }
+        self.untouched.store(false, Relaxed);
         if offset == 0 && len >= self.bytes {
             self.all.store(true, Relaxed);
             return;
