@@ -71,6 +71,11 @@ impl Emulator {
         &self.program
     }
 
+    /// The program and the memory, for what needs both.
+    pub fn parts(&mut self) -> (&Program, &mut Memory) {
+        (&self.program, &mut self.memory)
+    }
+
     /// The memory, for untyped access.
     pub fn memory(&mut self) -> &mut Memory {
         &mut self.memory

@@ -33,20 +33,37 @@ pub(crate) struct CallFrame {
 /// The innermost call of a group.
 pub(crate) type Frame = Option<Rc<CallFrame>>;
 
+impl Drop for CallFrame {
+    /// One frame after the other: calls may nest more deeply than the host's stack does.
+    fn drop(&mut self) {
+        let mut next = self.parent.take();
+        while let Some(frame) = next {
+            next = Rc::try_unwrap(frame).ok().and_then(|mut frame| frame.parent.take());
+        }
+    }
+}
+
 /// Whether two groups are in the same call, so that they can become one.
 pub(crate) fn same_frame(a: &Frame, b: &Frame) -> bool {
-    match (a, b) {
-        (None, None) => true,
-        (Some(a), Some(b)) => {
-            Rc::ptr_eq(a, b)
-                || (a.call_pc == b.call_pc
-                    && a.function == b.function
-                    && a.caller_fp == b.caller_fp
-                    && a.saved_rows.is_empty()
-                    && b.saved_rows.is_empty()
-                    && same_frame(&a.parent, &b.parent))
+    let (mut a, mut b) = (a, b);
+    loop {
+        match (a, b) {
+            (None, None) => return true,
+            (Some(x), Some(y)) if Rc::ptr_eq(x, y) => return true,
+            (Some(x), Some(y)) if x.is_like(y) => (a, b) = (&x.parent, &y.parent),
+            _ => return false,
         }
-        _ => false,
+    }
+}
+
+impl CallFrame {
+    /// Whether two calls are the same but for their callers.
+    fn is_like(&self, other: &Self) -> bool {
+        self.call_pc == other.call_pc
+            && self.function == other.function
+            && self.caller_fp == other.caller_fp
+            && self.saved_rows.is_empty()
+            && other.saved_rows.is_empty()
     }
 }
 
