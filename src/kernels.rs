@@ -1,5 +1,7 @@
 //! The kernels of `kernels-gpu` as PTX, ready to load.
 
+use std::sync::Arc;
+
 use tile33_host::{Device, Error, Module, PtxImage, best_image};
 
 /// The PTX, one text for each architecture that `kernels-gpu` is built for.
@@ -54,6 +56,14 @@ impl Kernels {
     /// As [`load`].
     pub fn load(device: &Device) -> Result<Self, Error> {
         Ok(Self { module: load(device)? })
+    }
+
+    /// Those of a device, loaded by the first call for it and kept as long as a handle to it is.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn of(device: &Device) -> Result<Arc<Self>, Error> {
+        device.extension(Self::load)
     }
 
     /// The device that they are loaded on.

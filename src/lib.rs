@@ -19,8 +19,17 @@
 //! | [`layout`] | layouts as types, and the exact cost of a warp's access |
 //! | [`ptx`], [`sim`] | PTX as data, and running it on the CPU with counters and checks |
 
+pub mod catalogue;
 pub mod kernels;
 pub mod transpose;
+
+/// What a program that solves problems on a device needs: `use tile33::prelude::*`.
+pub mod prelude {
+    pub use crate::catalogue::CatalogueError;
+    pub use crate::catalogue::reduce::{ArgMax, ArgMin, CompensatedSum, Max, Min, Reduce, Sum};
+    pub use crate::catalogue::scan::{Exclusive, Inclusive, Scan};
+    pub use tile33_host::{Device, DeviceBuffer};
+}
 
 pub use kernels::Kernels;
 pub use tile33_host as host;

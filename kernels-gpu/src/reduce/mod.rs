@@ -41,6 +41,27 @@ pub const MAX_BLOCKS: usize = 1024;
 /// Vectors of 16 bytes that a thread of the grid-stride kernels asks for before it uses the first.
 pub const IN_FLIGHT: usize = 4;
 
+/// Blocks of a grid-stride kernel for `len` elements of `bytes` bytes: as many as have [`IN_FLIGHT`] vectors for each
+/// thread, at least one and at most [`MAX_BLOCKS`]. The order of additions follows from it.
+///
+/// ```
+/// use kernels_gpu::reduce::{MAX_BLOCKS, blocks};
+/// assert_eq!(blocks(1, 4), 1);
+/// assert_eq!(blocks(4097, 4), 2);
+/// assert_eq!(blocks(1 << 30, 8), MAX_BLOCKS as u32);
+/// ```
+#[must_use]
+pub const fn blocks(len: u64, bytes: usize) -> u32 {
+    let blocks = len.div_ceil((THREADS * IN_FLIGHT * (16 / bytes)) as u64);
+    if blocks == 0 {
+        1
+    } else if blocks < MAX_BLOCKS as u64 {
+        blocks as u32
+    } else {
+        MAX_BLOCKS as u32
+    }
+}
+
 /// How a block's elements lie in shared memory in the kernels that have them there.
 pub type Cells = Strided<THREADS>;
 

@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | [`hillis_steele`] | n log n | side by side | 1 |
 //! | [`work_efficient`] | 2n | 2^(s+1) apart | 2, 4, 8, 16, 16, 8, 4, 2, 1 up the tree, the same down |
-//! | [`work_efficient_skewed`] | 2n | the same, one place left free after every 32 | at most 2 |
+//! | [`work_efficient_skewed`] | 2n | the same, one place left free after every 32 | 1 |
 //!
 //! For inputs longer than a tile these leave the sum of each tile; the sums are scanned in turn, and [`add_offsets`] adds
 //! what lies before each tile: two more passes over memory. [`exclusive`] and [`inclusive`] need none, by *decoupled

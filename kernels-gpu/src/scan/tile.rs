@@ -64,11 +64,8 @@ pub unsafe fn work_efficient<T: Number>(input: *const T, output: *mut T, sums: *
 
 /// As [`work_efficient`], with one place left free after every 32 elements.
 ///
-/// What lay in one bank, 32 words or a multiple of it apart, now moves on by one bank for every 32 words:
-///
-/// | d | 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 | 256 |
-/// |---|---|---|---|---|---|---|---|---|---|
-/// | wavefronts of each load and store | 2 | 2 | 2 | 2 | 1 | 1 | 1 | 1 | 1 |
+/// Words that lay in one bank, 32 or a multiple of it apart, now move on by one bank for every 32 words: 1 wavefront for
+/// each load and store of every step.
 ///
 /// # Safety
 /// As [`work_efficient`].

@@ -1,0 +1,54 @@
+//! Every problem that there are kernels for: the plain call that solves it, and the steps from the naive kernel to that.
+//!
+//! # To use
+//!
+//! The calls are methods of [`Device`](crate::Device), from one trait a problem; `use tile33::prelude::*` brings them in.
+//! They work on buffers of the device, check everything that can be checked before anything runs, and launch without
+//! waiting: reading a result waits.
+//!
+//! ```
+//! use tile33::prelude::*;
+//!
+//! let device = Device::open();
+//! let values = device.upload(&[3.0f32, 1.0, 2.0])?;
+//! assert_eq!(device.reduce(&values, Sum)?, 6.0);
+//! assert_eq!(device.reduce(&values, ArgMin)?, Some((1, 1.0)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | problem | call |
+//! |---|---|
+//! | [`reduce`] | [`device.reduce(&values, Sum)`](reduce::Reduce::reduce) |
+//! | [`scan`] | [`device.scan(&values, &mut sums, Inclusive)`](scan::Scan::scan) |
+//! | [`histogram`] | [`device.histogram(&values, &mut counts)`](histogram::Histogram::histogram) |
+//!
+//! # To learn
+//!
+//! [`steps`] lists the kernels, each as a [`Step`]: what it is called, what it teaches, what its accesses cost. Preparing a
+//! step gives a [`Trial`], which launches it and compares its result with the CPU's. `tile33 run`, the examples and the
+//! tests all are loops over this list.
+
+pub mod data;
+mod error;
+
+pub mod reduce;
+pub mod scan;
+
+mod step;
+
+mod trial;
+
+pub use error::CatalogueError;
+pub use step::{Access, Claim, Kind, Step};
+pub(crate) use trial::{Enqueue, Record, Way};
+pub use trial::{Launched, Trial};
+
+/// All steps of all problems, problem by problem, in the order in which they are taught.
+pub fn steps() -> Vec<Step> {
+    [reduce::steps(), scan::steps()].into_iter().flatten().collect()
+}
+
+/// The step whose kernel has this entry point.
+pub fn step(entry: &str) -> Option<Step> {
+    steps().into_iter().find(|step| step.entry == entry)
+}

@@ -1,0 +1,448 @@
+//! The steps, from interleaved pairs to the kernels that the call uses.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use kernels_gpu::reduce::{THREADS, WARPS, blocks};
+use tile33_host::reference::{Depth, Estimate, Real, reduce as reference};
+use tile33_host::{DeviceBuffer, Kernel, LaunchConfig, args};
+
+use super::{
+    ArgMax, ArgMin, CompensatedSum, Element, Max, Min, Operation, Reduction, Sum, depth, entry as entry_point,
+};
+use crate::Kernels;
+use crate::catalogue::data::{POISON, Sample};
+use crate::catalogue::error::not_empty;
+use crate::catalogue::{Access, CatalogueError, Claim, Kind, Launched, Record, Step, Trial, Way};
+
+/// Every reduction, for every element type it exists for.
+pub fn steps() -> Vec<Step> {
+    let mut steps: Vec<Step> = TREES.iter().map(Tree::step).collect();
+    macro_rules! for_each_type {
+        ($($ty:ident),*) => {$(
+            steps.push(atomic_step::<$ty>());
+            steps.push(grid_step::<$ty, _>(Sum, "sum", "16 bytes a load, several in flight, the last block adds the blocks'"));
+            steps.push(grid_step::<$ty, _>(Min, "min", "any associative operation goes the same way"));
+            steps.push(grid_step::<$ty, _>(Max, "max", "any associative operation goes the same way"));
+            steps.push(grid_step::<$ty, _>(ArgMin, "argmin", "an index travels along"));
+            steps.push(grid_step::<$ty, _>(ArgMax, "argmax", "an index travels along"));
+        )*};
+    }
+    for_each_type!(f32, f64, i32, u32, i64);
+    steps.push(grid_step::<f32, _>(
+        CompensatedSum,
+        "compensated_sum",
+        "rounding errors travel along: memory waits longer than arithmetic takes",
+    ));
+    steps
+}
+
+/// What the result of one kind of step is held to.
+trait Verify<T>: Operation<T> {
+    fn wrong(values: &[T], got: &Self::Output) -> Option<String>;
+}
+
+/// An element type whose results the CPU can judge.
+trait Judged: Element + Sample + Debug {
+    /// What is wrong with a sum whose elements passed through at most so many additions.
+    fn wrong_sum(values: &[Self], depth: Depth, got: Self) -> Option<String>;
+}
+
+fn outside<T: Real>(expected: Estimate, got: T) -> Option<String> {
+    let Estimate { value, bound } = expected;
+    (!expected.admits(got)).then(|| format!("{got:?}, {value} within {bound:e} was expected"))
+}
+
+fn other<T: PartialEq + Debug>(expected: T, got: T) -> Option<String> {
+    (got != expected).then(|| format!("{got:?}, {expected:?} was expected"))
+}
+
+macro_rules! floats {
+    ($($ty:ty)*) => {$(
+        impl Judged for $ty {
+            fn wrong_sum(values: &[Self], depth: Depth, got: Self) -> Option<String> {
+                outside(reference::sum(values, depth), got)
+            }
+        }
+    )*};
+}
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        impl Judged for $ty {
+            fn wrong_sum(values: &[Self], _depth: Depth, got: Self) -> Option<String> {
+                other(reference::wrapping_sum(values), got)
+            }
+        }
+    )*};
+}
+floats!(f32 f64);
+integers!(i32 u32 i64);
+
+impl<T: Judged> Verify<T> for Sum {
+    fn wrong(values: &[T], got: &T) -> Option<String> {
+        T::wrong_sum(values, depth::<T>(values.len()), *got)
+    }
+}
+
+impl Verify<f32> for CompensatedSum {
+    fn wrong(values: &[f32], got: &f32) -> Option<String> {
+        outside(reference::compensated_sum(values, depth::<f32>(values.len())), *got)
+    }
+}
+
+/// Of nothing but NaN the minimum is NaN, the only number that differs from itself.
+#[allow(clippy::eq_op)]
+fn wrong_extreme<T: Judged>(expected: Option<T>, got: T) -> Option<String> {
+    match expected {
+        Some(expected) => other(expected, got),
+        None => (got == got).then(|| format!("{got:?}, NaN was expected")),
+    }
+}
+
+impl<T: Judged> Verify<T> for Min {
+    fn wrong(values: &[T], got: &T) -> Option<String> {
+        wrong_extreme(reference::min(values), *got)
+    }
+}
+
+impl<T: Judged> Verify<T> for Max {
+    fn wrong(values: &[T], got: &T) -> Option<String> {
+        wrong_extreme(reference::max(values), *got)
+    }
+}
+
+impl<T: Judged> Verify<T> for ArgMin {
+    fn wrong(values: &[T], got: &Option<(usize, T)>) -> Option<String> {
+        other(reference::argmin(values), *got)
+    }
+}
+
+impl<T: Judged> Verify<T> for ArgMax {
+    fn wrong(values: &[T], got: &Option<(usize, T)>) -> Option<String> {
+        other(reference::argmax(values), *got)
+    }
+}
+
+/// Elements that the claims are counted on.
+const CLAIMED_LEN: usize = 1 << 16;
+
+/// Sizes around a warp's, a block's, a vector's and a round's end; a second and a third pass of the trees.
+const EDGES: [usize; 18] = [
+    1, 2, 3, 5, 31, 32, 33, 255, 256, 257, 1023, 4095, 4096, 4097, 16_383, 65_536, 65_537, 100_003,
+];
+
+/// A step, of which `make` makes a trial with so many elements from a seed.
+fn step(
+    name: &'static str,
+    element: &'static str,
+    entry: String,
+    lesson: &'static str,
+    accesses: Vec<Access>,
+    make: impl Fn(&Kernels, usize, u64) -> Result<Box<dyn Trial>, CatalogueError> + Send + Sync + 'static,
+) -> Step {
+    let make = Arc::new(make);
+    let claimed = Arc::clone(&make);
+    Step {
+        problem: "reduce",
+        name,
+        element,
+        entry,
+        lesson,
+        size_names: &["elements"],
+        usual_size: vec![1 << 20],
+        edge_sizes: EDGES.map(|len| vec![len]).to_vec(),
+        claim: Claim {
+            input: format!("{CLAIMED_LEN} elements"),
+            accesses,
+            prepare: Arc::new(move |kernels| claimed(kernels, CLAIMED_LEN, 1)),
+        },
+        prepare: Arc::new(move |kernels, size, seed| {
+            not_empty("reduce", "the input", size[0])?;
+            make(kernels, size[0], seed)
+        }),
+    }
+}
+
+/// A textbook's tree, of `f32`.
+struct Tree {
+    name: &'static str,
+    lesson: &'static str,
+    /// Loads and stores of shared memory in each step of a block: requests of each of the two loads and of the store, and
+    /// wavefronts of each request.
+    levels: &'static [(u64, u64)],
+    /// Whether the block's elements go through shared memory.
+    in_shared: bool,
+}
+
+const TREES: [Tree; 3] = [
+    Tree {
+        name: "interleaved",
+        lesson: "neighbours in pairs: a warp's words share a bank",
+        levels: &[(4, 2), (2, 4), (1, 8), (1, 8), (1, 8), (1, 4), (1, 2), (1, 1)],
+        in_shared: true,
+    },
+    Tree {
+        name: "sequential",
+        lesson: "halves in pairs: a warp's words lie side by side",
+        levels: &[(4, 1), (2, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1)],
+        in_shared: true,
+    },
+    Tree {
+        name: "warp_shuffle",
+        lesson: "lanes exchange registers: hardly any shared memory, one barrier",
+        levels: &[],
+        in_shared: false,
+    },
+];
+
+impl Tree {
+    fn step(&self) -> Step {
+        let entry = entry_point::<f32>(self.name);
+        let name = entry.clone();
+        step(
+            self.name,
+            f32::NAME,
+            entry,
+            self.lesson,
+            self.accesses(),
+            move |kernels, len, seed| Ok(Box::new(TreeTrial::new(kernels, &name, f32::samples(seed, len))?)),
+        )
+    }
+
+    fn accesses(&self) -> Vec<Access> {
+        let blocks = (CLAIMED_LEN / THREADS) as u64;
+        let warps = WARPS as u64;
+        let mut accesses = vec![
+            Access::new(Kind::GlobalLoad, "a warp's elements", blocks * warps, 4),
+            Access::new(Kind::GlobalStore, "the block's result", blocks, 1),
+        ];
+        if self.in_shared {
+            accesses.push(Access::new(Kind::SharedStore, "a warp's elements", blocks * warps, 1));
+        } else {
+            accesses.push(Access::new(Kind::SharedStore, "a warp's result", blocks * warps, 1));
+        }
+        accesses.push(Access::new(
+            Kind::SharedLoad,
+            "the result, or those of the warps",
+            blocks,
+            1,
+        ));
+        for (level, &(requests, wavefronts)) in self.levels.iter().enumerate() {
+            let what = format!("step {level}");
+            accesses.push(Access::new(Kind::SharedLoad, &*what, 2 * blocks * requests, wavefronts));
+            accesses.push(Access::new(Kind::SharedStore, what, blocks * requests, wavefronts));
+        }
+        accesses
+    }
+}
+
+/// Launched on its own results until one is left.
+struct TreeTrial {
+    kernel: Kernel,
+    values: Vec<f32>,
+    input: DeviceBuffer<f32>,
+    /// The results of a pass, and of the next one.
+    results: [DeviceBuffer<f32>; 2],
+    passes: u64,
+}
+
+impl TreeTrial {
+    fn new(kernels: &Kernels, entry: &str, values: Vec<f32>) -> Result<Self, CatalogueError> {
+        let device = kernels.device();
+        let blocks = values.len().div_ceil(THREADS);
+        Ok(Self {
+            kernel: kernels.module().kernel(entry)?,
+            input: device.upload(&values)?,
+            results: [device.uninit(blocks)?, device.uninit(blocks.div_ceil(THREADS))?],
+            values,
+            passes: 0,
+        })
+    }
+}
+
+impl Trial for TreeTrial {
+    fn launch(&mut self) -> Result<Vec<Launched>, CatalogueError> {
+        for results in &mut self.results {
+            results.fill_bytes(POISON)?;
+        }
+        let mut launches = Record::default();
+        let mut len = self.input.len();
+        self.passes = 0;
+        loop {
+            let blocks = len.div_ceil(THREADS);
+            let [odd, even] = &mut self.results;
+            let (from, to) = match self.passes {
+                0 => (&self.input, odd),
+                pass if pass % 2 == 1 => (&*odd, even),
+                _ => (&*even, odd),
+            };
+            let config = LaunchConfig::new(blocks as u32, THREADS as u32);
+            // SAFETY: the kernel reads `len` elements, which the pass before wrote, and writes one a block.
+            unsafe { launches.go(&self.kernel, &config, args![from, to, len as u64]) }?;
+            self.passes += 1;
+            len = blocks;
+            if len == 1 {
+                return Ok(launches.0);
+            }
+        }
+    }
+
+    fn difference(&self) -> Result<Option<String>, CatalogueError> {
+        let results = &self.results[usize::from(self.passes % 2 == 0)];
+        let depth = Depth(self.passes * u64::from(THREADS.trailing_zeros()));
+        Ok(outside(reference::sum(&self.values, depth), results.to_vec()?[0]))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.input.bytes() as u64
+    }
+}
+
+/// What a kernel with 16-byte loads does before its blocks combine their results: requests of the whole grid.
+fn grid_accesses<T>(blocks: u64) -> Vec<Access> {
+    let vectors = (CLAIMED_LEN * size_of::<T>() / 16) as u64;
+    vec![
+        Access::new(Kind::GlobalLoad, "32 vectors of 16 bytes", vectors / 32, 16),
+        Access::new(Kind::SharedStore, "a warp's result", blocks * WARPS as u64, 1),
+        Access::new(Kind::SharedLoad, "the results of the warps", blocks, 1),
+    ]
+}
+
+fn claimed_blocks<T>() -> u64 {
+    blocks(CLAIMED_LEN as u64, size_of::<T>()).into()
+}
+
+fn atomic_step<T: Judged>() -> Step {
+    let entry = entry_point::<T>("grid_stride_atomic");
+    let name = entry.clone();
+    let mut accesses = grid_accesses::<T>(claimed_blocks::<T>());
+    accesses.push(Access::new(
+        Kind::GlobalAtomic,
+        "the block's result",
+        claimed_blocks::<T>(),
+        1,
+    ));
+    let lesson = "16 bytes a load, several in flight, one atomic a block: any order";
+    step(
+        "grid_stride_atomic",
+        T::NAME,
+        entry,
+        lesson,
+        accesses,
+        move |kernels, len, seed| {
+            let values = T::samples(seed, len);
+            let device = kernels.device();
+            Ok(Box::new(AtomicTrial {
+                kernel: kernels.module().kernel(&name)?,
+                input: device.upload(&values)?,
+                total: device.uninit(1)?,
+                values,
+            }))
+        },
+    )
+}
+
+struct AtomicTrial<T> {
+    kernel: Kernel,
+    values: Vec<T>,
+    input: DeviceBuffer<T>,
+    total: DeviceBuffer<T>,
+}
+
+impl<T: Judged> Trial for AtomicTrial<T> {
+    fn launch(&mut self) -> Result<Vec<Launched>, CatalogueError> {
+        self.total.fill_bytes(0)?;
+        let mut launches = Record::default();
+        let len = self.values.len() as u64;
+        let config = LaunchConfig::new(blocks(len, size_of::<T>()), THREADS as u32);
+        // SAFETY: the kernel reads `len` elements and adds to one.
+        unsafe { launches.go(&self.kernel, &config, args![&self.input, len, &mut self.total]) }?;
+        Ok(launches.0)
+    }
+
+    fn difference(&self) -> Result<Option<String>, CatalogueError> {
+        let len = self.values.len();
+        // The blocks' results, one after the other.
+        let between_blocks = Depth(blocks(len as u64, size_of::<T>()).into());
+        Ok(T::wrong_sum(
+            &self.values,
+            depth::<T>(len).then(between_blocks),
+            self.total.to_vec()?[0],
+        ))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.input.bytes() as u64
+    }
+}
+
+fn grid_step<T: Judged, O: Verify<T>>(_operation: O, name: &'static str, lesson: &'static str) -> Step {
+    let blocks = claimed_blocks::<T>();
+    let mut accesses = grid_accesses::<T>(blocks);
+    let partial = O::PARTIAL_BYTES as u64;
+    // A partial of 16 bytes is an index and a value, moved one after the other.
+    let parts = if O::HAS_INDEX { 2 } else { 1 };
+    accesses[1] = Access::new(Kind::SharedStore, "a warp's result", parts * blocks * WARPS as u64, 1);
+    accesses[2] = Access::new(Kind::SharedLoad, "the results of the warps", parts * blocks, 1);
+    accesses.extend([
+        Access::new(Kind::GlobalStore, "the block's result", parts * blocks, 1),
+        Access::new(Kind::GlobalAtomic, "the ticket", blocks, 1),
+        Access::new(Kind::SharedStore, "whether it is the last block", blocks, 1),
+        Access::new(
+            Kind::SharedLoad,
+            "whether it is the last block",
+            blocks * WARPS as u64,
+            1,
+        ),
+        Access::new(
+            Kind::GlobalLoad,
+            "the results of 32 blocks",
+            parts * blocks.div_ceil(32),
+            (32.min(blocks) * partial).div_ceil(32),
+        ),
+        Access::new(Kind::SharedStore, "a warp's result of these", parts * WARPS as u64, 1),
+        Access::new(Kind::SharedLoad, "the results of the warps", parts, 1),
+        Access::new(Kind::GlobalStore, "the result, and the ticket back to zero", 2, 1),
+    ]);
+    if O::HAS_INDEX {
+        accesses.push(Access::new(Kind::GlobalStore, "the index", 1, 1));
+    }
+    step(
+        name,
+        T::NAME,
+        entry_point::<T>(O::KERNEL),
+        lesson,
+        accesses,
+        |kernels, len, seed| {
+            let values = T::samples(seed, len);
+            Ok(Box::new(GridTrial {
+                reduction: Reduction::<T, O>::new(kernels)?,
+                input: kernels.device().upload(&values)?,
+                values,
+            }))
+        },
+    )
+}
+
+struct GridTrial<T, O> {
+    reduction: Reduction<T, O>,
+    values: Vec<T>,
+    input: DeviceBuffer<T>,
+}
+
+impl<T: Judged, O: Verify<T>> Trial for GridTrial<T, O> {
+    fn launch(&mut self) -> Result<Vec<Launched>, CatalogueError> {
+        self.reduction.poison()?;
+        let mut launches = Record::default();
+        self.reduction.start(&self.input, self.values.len(), &mut launches)?;
+        Ok(launches.0)
+    }
+
+    fn difference(&self) -> Result<Option<String>, CatalogueError> {
+        Ok(O::wrong(&self.values, &self.reduction.output()?))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.input.bytes() as u64
+    }
+}

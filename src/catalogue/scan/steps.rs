@@ -1,0 +1,379 @@
+//! The steps, from a sum in every step to one pass over memory.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use kernels_gpu::scan::{HILLIS_STEELE_TILE, ROUNDS, State, THREADS, TREE_TILE, WARPS, look_back_tile};
+use tile33_host::reference::{Depth, Estimate, Real, first_outside, scan as reference};
+use tile33_host::{DeviceBuffer, Kernel, LaunchConfig, args, compare};
+
+use super::{Element, Exclusive, Inclusive, Kind, LookBack, PROBLEM, depth, entry as entry_point};
+use crate::Kernels;
+use crate::catalogue::data::{POISON, Sample};
+use crate::catalogue::error::not_empty;
+use crate::catalogue::{Access, CatalogueError, Claim, Kind as AccessKind, Launched, Record, Step, Trial, Way};
+
+/// Every scan, for every element type it exists for.
+pub fn steps() -> Vec<Step> {
+    let mut steps = Vec::new();
+    for tile in &TILES {
+        steps.push(tile.step::<f32>());
+        steps.push(tile.step::<u32>());
+    }
+    macro_rules! for_each_type {
+        ($($ty:ident),*) => {$(
+            steps.push(look_back_step::<$ty, Exclusive>());
+            steps.push(look_back_step::<$ty, Inclusive>());
+        )*};
+    }
+    for_each_type!(f32, f64, i32, u32, i64);
+    steps
+}
+
+/// An element type whose results the CPU can judge.
+trait Judged: Element + Sample + Debug {
+    /// The first of the sums that is wrong, where elements passed through at most so many additions.
+    fn wrong(values: &[Self], got: &[Self], inclusive: bool, depth: Depth) -> Option<String>;
+}
+
+fn first_wrong<T: Real>(got: &[T], expected: &[Estimate]) -> Option<String> {
+    first_outside(got, expected).map(|outside| outside.to_string())
+}
+
+macro_rules! floats {
+    ($($ty:ty)*) => {$(
+        impl Judged for $ty {
+            fn wrong(values: &[Self], got: &[Self], inclusive: bool, depth: Depth) -> Option<String> {
+                let sums = if inclusive { reference::inclusive } else { reference::exclusive };
+                first_wrong(got, &sums(values, depth))
+            }
+        }
+    )*};
+}
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        impl Judged for $ty {
+            fn wrong(values: &[Self], got: &[Self], inclusive: bool, _depth: Depth) -> Option<String> {
+                let sums = if inclusive { reference::wrapping_inclusive } else { reference::wrapping_exclusive };
+                compare::identical(got, &sums(values)).err().map(|difference| difference.to_string())
+            }
+        }
+    )*};
+}
+floats!(f32 f64);
+integers!(i32 u32 i64);
+
+/// Elements that the claims of the tiles are counted on. Those of the look-back kernels are counted on one tile.
+const CLAIMED_LEN: usize = 1 << 14;
+
+/// Sizes around a vector's, a warp's, and every tile's end; a second level of sums; more tiles than a look-back sees at
+/// once.
+const EDGES: [usize; 16] = [
+    1, 2, 3, 5, 31, 33, 255, 256, 257, 511, 512, 513, 4095, 4097, 66_000, 140_001,
+];
+
+fn step(
+    name: &'static str,
+    element: &'static str,
+    entry: String,
+    lesson: &'static str,
+    (claimed_len, accesses): (usize, Vec<Access>),
+    make: impl Fn(&Kernels, usize, u64) -> Result<Box<dyn Trial>, CatalogueError> + Send + Sync + 'static,
+) -> Step {
+    let make = Arc::new(make);
+    let claimed = Arc::clone(&make);
+    Step {
+        problem: PROBLEM,
+        name,
+        element,
+        entry,
+        lesson,
+        size_names: &["elements"],
+        usual_size: vec![1 << 20],
+        edge_sizes: EDGES.map(|len| vec![len]).to_vec(),
+        claim: Claim {
+            input: format!("{claimed_len} elements"),
+            accesses,
+            prepare: Arc::new(move |kernels| claimed(kernels, claimed_len, 1)),
+        },
+        prepare: Arc::new(move |kernels, size, seed| {
+            not_empty(PROBLEM, "the input", size[0])?;
+            make(kernels, size[0], seed)
+        }),
+    }
+}
+
+/// A scan of tiles, which leaves the sum of each tile for the next level.
+#[derive(Clone, Copy)]
+struct Tiles {
+    name: &'static str,
+    lesson: &'static str,
+    tile: usize,
+    /// Additions that an element of a tile passes through at most.
+    depth: u64,
+    accesses: fn() -> Vec<Access>,
+}
+
+const TILES: [Tiles; 3] = [
+    Tiles {
+        name: "hillis_steele",
+        lesson: "no conflicts, but every step adds all elements",
+        tile: HILLIS_STEELE_TILE,
+        depth: HILLIS_STEELE_TILE.trailing_zeros() as u64,
+        accesses: hillis_steele_accesses,
+    },
+    Tiles {
+        name: "work_efficient",
+        lesson: "few additions, but strides that double: up to 16 words in a bank",
+        tile: TREE_TILE,
+        depth: 2 * TREE_TILE.trailing_zeros() as u64,
+        accesses: || tree_accesses(&[2, 4, 8, 16, 16, 8, 4, 2, 1]),
+    },
+    Tiles {
+        name: "work_efficient_skewed",
+        lesson: "one place left free after every 32 spreads the tree over the banks",
+        tile: TREE_TILE,
+        depth: 2 * TREE_TILE.trailing_zeros() as u64,
+        accesses: || tree_accesses(&[1; 9]),
+    },
+];
+
+/// Warps that make an access when `threads` threads do.
+fn warps(threads: usize) -> u64 {
+    threads.div_ceil(32) as u64
+}
+
+fn hillis_steele_accesses() -> Vec<Access> {
+    let blocks = (CLAIMED_LEN / HILLIS_STEELE_TILE) as u64;
+    let levels = u64::from(HILLIS_STEELE_TILE.trailing_zeros());
+    let all = blocks * WARPS as u64;
+    // In the step of distance d the first d threads of the block load nothing: whole warps of them from d = 32 on.
+    let loading: u64 = (0..levels).map(|level| WARPS as u64 - (1u64 << level) / 32).sum();
+    vec![
+        Access::new(AccessKind::GlobalLoad, "a warp's elements", all, 4),
+        Access::new(
+            AccessKind::SharedStore,
+            "a warp's sums, each step",
+            all * (levels + 1),
+            1,
+        ),
+        Access::new(AccessKind::SharedLoad, "the sums d places before", blocks * loading, 1),
+        Access::new(AccessKind::SharedLoad, "the sums one place before", all, 1),
+        Access::new(AccessKind::GlobalStore, "a warp's sums", all, 4),
+        Access::new(AccessKind::GlobalStore, "the tile's sum", blocks, 1),
+    ]
+}
+
+/// `wavefronts` of each step, from neighbours to the root.
+fn tree_accesses(wavefronts: &[u64]) -> Vec<Access> {
+    let blocks = (CLAIMED_LEN / TREE_TILE) as u64;
+    let elements = blocks * 2 * WARPS as u64;
+    let mut accesses = vec![
+        Access::new(AccessKind::GlobalLoad, "a warp's elements", elements, 4),
+        Access::new(AccessKind::SharedStore, "a warp's elements", elements, 1),
+        Access::new(AccessKind::SharedLoad, "the root", blocks, 1),
+        Access::new(AccessKind::SharedStore, "zero to the root", blocks, 1),
+        Access::new(AccessKind::GlobalStore, "the tile's sum", blocks, 1),
+        Access::new(AccessKind::SharedLoad, "a warp's sums", elements, 1),
+        Access::new(AccessKind::GlobalStore, "a warp's sums", elements, 4),
+    ];
+    for (level, &wavefronts) in wavefronts.iter().enumerate() {
+        let requests = blocks * warps(THREADS >> level);
+        accesses.extend([
+            Access::new(
+                AccessKind::SharedLoad,
+                format!("up, step {level}: left and right"),
+                2 * requests,
+                wavefronts,
+            ),
+            Access::new(
+                AccessKind::SharedStore,
+                format!("up, step {level}: right"),
+                requests,
+                wavefronts,
+            ),
+            Access::new(
+                AccessKind::SharedLoad,
+                format!("down, step {level}: left and right"),
+                2 * requests,
+                wavefronts,
+            ),
+            Access::new(
+                AccessKind::SharedStore,
+                format!("down, step {level}: left and right"),
+                2 * requests,
+                wavefronts,
+            ),
+        ]);
+    }
+    accesses
+}
+
+impl Tiles {
+    fn step<T: Judged>(self) -> Step {
+        let entry = entry_point::<T>(self.name);
+        step(
+            self.name,
+            T::NAME,
+            entry,
+            self.lesson,
+            (CLAIMED_LEN, (self.accesses)()),
+            move |kernels, len, seed| Ok(Box::new(TilesTrial::<T>::new(kernels, self, T::samples(seed, len))?)),
+        )
+    }
+}
+
+/// Scans tiles, scans their sums in turn, and adds what lies before each tile.
+struct TilesTrial<T> {
+    tiles: Tiles,
+    scan: Kernel,
+    add: Kernel,
+    values: Vec<T>,
+    input: DeviceBuffer<T>,
+    /// The result, and the scan of the tiles' sums of each level but the last, which has one tile.
+    scans: Vec<DeviceBuffer<T>>,
+    /// The sums of the tiles of each level.
+    sums: Vec<DeviceBuffer<T>>,
+}
+
+impl<T: Judged> TilesTrial<T> {
+    fn new(kernels: &Kernels, tiles: Tiles, values: Vec<T>) -> Result<Self, CatalogueError> {
+        let device = kernels.device();
+        let (mut scans, mut sums) = (Vec::new(), Vec::new());
+        let mut len = values.len();
+        loop {
+            scans.push(device.uninit(len)?);
+            len = len.div_ceil(tiles.tile);
+            sums.push(device.uninit(len)?);
+            if len == 1 {
+                break;
+            }
+        }
+        Ok(Self {
+            tiles,
+            scan: kernels.module().kernel(&entry_point::<T>(tiles.name))?,
+            add: kernels.module().kernel(&entry_point::<T>("add_offsets"))?,
+            input: device.upload(&values)?,
+            scans,
+            sums,
+            values,
+        })
+    }
+}
+
+impl<T: Judged> Trial for TilesTrial<T> {
+    fn launch(&mut self) -> Result<Vec<Launched>, CatalogueError> {
+        let Self {
+            scan,
+            add,
+            input,
+            scans,
+            sums,
+            tiles,
+            ..
+        } = self;
+        for buffer in scans.iter_mut().chain(&mut *sums) {
+            buffer.fill_bytes(POISON)?;
+        }
+        let mut launches = Record::default();
+        let config = |blocks: usize| LaunchConfig::new(blocks as u32, THREADS as u32);
+        for level in 0..scans.len() {
+            // The elements inclusively, the sums exclusively: what lies before each tile.
+            let inclusive = u32::from(level == 0);
+            let (below, here) = sums.split_at_mut(level);
+            let from = below.last().unwrap_or(input);
+            let (to, blocks) = (&mut scans[level], here[0].len());
+            let arguments = args![from, to, &mut here[0], from.len() as u64, inclusive];
+            // SAFETY: the kernel reads and writes as many elements as both have, and writes a sum for each tile.
+            unsafe { launches.go(scan, &config(blocks), arguments) }?;
+        }
+        for level in (1..scans.len()).rev() {
+            let (below, here) = scans.split_at_mut(level);
+            let [.., to] = below else { continue };
+            let len = to.len();
+            let arguments = args![to, &here[0], len as u64, tiles.tile as u32];
+            // SAFETY: the kernel reads and writes `len` elements, and reads an offset for each tile of them.
+            unsafe { launches.go(add, &config(len.div_ceil(THREADS)), arguments) }?;
+        }
+        Ok(launches.0)
+    }
+
+    fn difference(&self) -> Result<Option<String>, CatalogueError> {
+        let levels = self.scans.len() as u64;
+        let depth = Depth(levels * (self.tiles.depth + 1));
+        Ok(T::wrong(&self.values, &self.scans[0].to_vec()?, true, depth))
+    }
+
+    fn bytes(&self) -> u64 {
+        2 * self.input.bytes() as u64
+    }
+}
+
+/// What a look-back kernel accesses on one tile, which has none to look back on.
+fn look_back_accesses<T: State>() -> Vec<Access> {
+    let warps = WARPS as u64;
+    let loads = warps * ROUNDS as u64;
+    vec![
+        Access::new(AccessKind::GlobalAtomic, "the ticket", 1, 1),
+        Access::new(AccessKind::SharedStore, "the tile's number", 1, 1),
+        Access::new(AccessKind::SharedLoad, "the tile's number", warps, 1),
+        Access::new(AccessKind::GlobalLoad, "32 vectors of 16 bytes", loads, 16),
+        Access::new(AccessKind::SharedStore, "a warp's sum", warps, 1),
+        Access::new(AccessKind::SharedLoad, "the sums of the warps", 1, 1),
+        Access::new(
+            AccessKind::GlobalStore,
+            "what is known of the tile",
+            if T::WORDS == 1 { 1 } else { 2 },
+            1,
+        ),
+        Access::new(AccessKind::SharedStore, "what lies before each warp", 1, 1),
+        Access::new(AccessKind::SharedLoad, "what lies before the warp", warps, 1),
+        Access::new(AccessKind::GlobalStore, "32 vectors of 16 bytes", loads, 16),
+    ]
+}
+
+fn look_back_step<T: Judged + State, K: Kind>() -> Step {
+    let lesson = "one pass: each tile looks back over the sums of those before it";
+    let entry = entry_point::<T>(K::KERNEL);
+    let claim = (look_back_tile(size_of::<T>()), look_back_accesses::<T>());
+    step(K::KERNEL, T::NAME, entry, lesson, claim, |kernels, len, seed| {
+        let values = T::samples(seed, len);
+        let device = kernels.device();
+        Ok(Box::new(LookBackTrial {
+            look_back: LookBack::<T, K>::new(kernels)?,
+            input: device.upload(&values)?,
+            output: device.uninit(len)?,
+            values,
+        }))
+    })
+}
+
+struct LookBackTrial<T, K> {
+    look_back: LookBack<T, K>,
+    values: Vec<T>,
+    input: DeviceBuffer<T>,
+    output: DeviceBuffer<T>,
+}
+
+impl<T: Judged + State, K: Kind> Trial for LookBackTrial<T, K> {
+    fn launch(&mut self) -> Result<Vec<Launched>, CatalogueError> {
+        self.output.fill_bytes(POISON)?;
+        let mut launches = Record::default();
+        self.look_back.start(&self.input, &mut self.output, &mut launches)?;
+        Ok(launches.0)
+    }
+
+    fn difference(&self) -> Result<Option<String>, CatalogueError> {
+        let len = self.values.len();
+        Ok(T::wrong(
+            &self.values,
+            &self.output.to_vec()?,
+            K::INCLUSIVE,
+            depth::<T>(len),
+        ))
+    }
+
+    fn bytes(&self) -> u64 {
+        2 * self.input.bytes() as u64
+    }
+}
