@@ -26,8 +26,10 @@ pub mod transpose;
 /// What a program that solves problems on a device needs: `use tile33::prelude::*`.
 pub mod prelude {
     pub use crate::catalogue::CatalogueError;
+    pub use crate::catalogue::histogram::Histogram;
     pub use crate::catalogue::reduce::{ArgMax, ArgMin, CompensatedSum, Max, Min, Reduce, Sum};
     pub use crate::catalogue::scan::{Exclusive, Inclusive, Scan};
+    pub use crate::catalogue::stride::Laboratory;
     pub use tile33_host::{Device, DeviceBuffer};
 }
 

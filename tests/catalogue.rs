@@ -31,16 +31,19 @@ fn every_step_is_right_at_every_edge() {
 fn every_step_costs_what_it_claims() {
     let kernels = kernels();
     let mut wrong = Vec::new();
-    for step in steps() {
-        let mut trial = step.claim.prepare(&kernels).unwrap();
+    let claims = steps()
+        .into_iter()
+        .flat_map(|step| step.claims.clone().into_iter().map(move |claim| (step.clone(), claim)));
+    for (step, claim) in claims {
+        let mut trial = claim.prepare(&kernels).unwrap();
         let launches = trial.launch().unwrap();
         let counters = launches[0].counters().unwrap();
         for kind in Kind::ALL {
-            let (claimed, counted) = (step.claim.total(kind), kind.counted(counters));
+            let (claimed, counted) = (claim.total(kind), kind.counted(counters));
             if claimed != counted {
                 wrong.push(format!(
                     "{}, {}s of {}: {} requests of {} in all are claimed, {} of {} were counted",
-                    step.entry, kind, step.claim.input, claimed.0, claimed.1, counted.0, counted.1
+                    step.entry, kind, claim.input, claimed.0, claimed.1, counted.0, counted.1
                 ));
             }
         }

@@ -20,7 +20,7 @@
 //! |---|---|
 //! | [`reduce`] | [`device.reduce(&values, Sum)`](reduce::Reduce::reduce) |
 //! | [`scan`] | [`device.scan(&values, &mut sums, Inclusive)`](scan::Scan::scan) |
-//! | [`histogram`] | [`device.histogram(&values, &mut counts)`](histogram::Histogram::histogram) |
+//! | [`histogram`](mod@histogram) | [`device.histogram(&values, &mut counts)`](histogram::Histogram::histogram) |
 //!
 //! # To learn
 //!
@@ -31,11 +31,13 @@
 pub mod data;
 mod error;
 
+pub mod histogram;
 pub mod reduce;
 pub mod scan;
 
 mod step;
 
+pub mod stride;
 mod trial;
 
 pub use error::CatalogueError;
@@ -45,7 +47,10 @@ pub use trial::{Launched, Trial};
 
 /// All steps of all problems, problem by problem, in the order in which they are taught.
 pub fn steps() -> Vec<Step> {
-    [reduce::steps(), scan::steps()].into_iter().flatten().collect()
+    [reduce::steps(), scan::steps(), histogram::steps(), stride::steps()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The step whose kernel has this entry point.

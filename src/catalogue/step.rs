@@ -30,8 +30,8 @@ pub struct Step {
     pub usual_size: Vec<usize>,
     /// Sizes at which something is different: the smallest, those around a tile's end, ..
     pub edge_sizes: Vec<Vec<usize>>,
-    /// What its accesses cost.
-    pub claim: Claim,
+    /// What its accesses cost, for one input or several.
+    pub claims: Vec<Claim>,
     pub(crate) prepare: Arc<Prepare>,
 }
 

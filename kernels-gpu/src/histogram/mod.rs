@@ -35,6 +35,29 @@ pub const BYTE_VALUES: usize = 256;
 /// which is worth it for many elements only.
 pub const MAX_BLOCKS: usize = 1024;
 
+/// Vectors of 16 bytes for each thread before there are more blocks: each has counters to clear and to add up.
+const VECTORS_PER_THREAD: usize = 4;
+
+/// Blocks of a grid for `len` elements of `bytes` bytes.
+///
+/// ```
+/// use kernels_gpu::histogram::{MAX_BLOCKS, blocks};
+/// assert_eq!(blocks(1, 1), 1);
+/// assert_eq!(blocks(1 << 20, 1), 64);
+/// assert_eq!(blocks(1 << 32, 4), MAX_BLOCKS as u32);
+/// ```
+#[must_use]
+pub const fn blocks(len: u64, bytes: usize) -> u32 {
+    let blocks = len.div_ceil((THREADS * VECTORS_PER_THREAD * (16 / bytes)) as u64);
+    if blocks == 0 {
+        1
+    } else if blocks < MAX_BLOCKS as u64 {
+        blocks as u32
+    } else {
+        MAX_BLOCKS as u32
+    }
+}
+
 /// The counters of [`per_block`].
 pub type BlockCounters = Strided<BYTE_VALUES>;
 

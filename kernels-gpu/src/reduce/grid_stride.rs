@@ -71,8 +71,8 @@ macro_rules! arg_kernels {
         $(#[$doc])*
         ///
         /// Of equal elements the first counts; NaN is skipped, and of nothing but NaN the place is [`Best::NOWHERE`].
-        /// Deterministic. Accesses as in [`sum`]; the warps' results are 16 bytes each, 8 of which are loaded in 4
-        /// wavefronts.
+        /// Deterministic. Accesses as in [`sum`]; of each partial the index and the element are moved one after the other,
+        /// 1 wavefront each.
         ///
         /// # Safety
         /// As [`sum`]; `index` is one more number.

@@ -16,9 +16,7 @@ pub unsafe fn load<T: Copy>(input: *const T, output: *mut T, stride: u32, offset
     // SAFETY: the caller's promise; a barrier parts filling from loading.
     unsafe {
         let array = dynamic_shared().array::<T>(0, len);
-        for i in (lane..len).step_by(THREADS) {
-            array.write(i, *input.add(i as usize));
-        }
+        for_each_row(len, |i| array.write(i, *input.add(i as usize)));
         sync_threads();
         *output.add(lane as usize) = array.read(offset + stride * lane); // the access
     }
@@ -59,15 +57,11 @@ pub unsafe fn atomic_add<T: atomic::Add<Block> + Default>(
     // SAFETY: the caller's promise; barriers part filling, adding and reading.
     unsafe {
         let array = dynamic_shared().array::<T>(0, len);
-        for i in (lane..len).step_by(THREADS) {
-            array.write(i, T::default());
-        }
+        for_each_row(len, |i| array.write(i, T::default()));
         sync_threads();
         atomic::add::<Block, T>(array.at(offset + stride * lane), *input.add(lane as usize)); // the access
         sync_threads();
-        for i in (lane..len).step_by(THREADS) {
-            *output.add(i as usize) = array.read(i);
-        }
+        for_each_row(len, |i| *output.add(i as usize) = array.read(i));
     }
 }
 
@@ -92,4 +86,15 @@ pub unsafe fn global_store<T: Copy>(input: *const T, output: *mut T, stride: u32
     let lane = thread_idx_x() as usize;
     // SAFETY: the caller's promise; no two lanes have the same element.
     unsafe { *output.add(offset as usize + stride as usize * lane) = *input.add(lane) }; // the access is the store
+}
+
+/// Calls `body` with the numbers below `len`, 32 side by side at a time. All lanes go around the loop together.
+#[inline(always)]
+fn for_each_row(len: u32, body: impl Fn(u32)) {
+    for row in (0..len).step_by(THREADS) {
+        let i = row + thread_idx_x();
+        if i < len {
+            body(i);
+        }
+    }
 }

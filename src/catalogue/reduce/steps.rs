@@ -151,11 +151,11 @@ fn step(
         size_names: &["elements"],
         usual_size: vec![1 << 20],
         edge_sizes: EDGES.map(|len| vec![len]).to_vec(),
-        claim: Claim {
+        claims: vec![Claim {
             input: format!("{CLAIMED_LEN} elements"),
             accesses,
             prepare: Arc::new(move |kernels| claimed(kernels, CLAIMED_LEN, 1)),
-        },
+        }],
         prepare: Arc::new(move |kernels, size, seed| {
             not_empty("reduce", "the input", size[0])?;
             make(kernels, size[0], seed)

@@ -91,11 +91,11 @@ fn step(
         size_names: &["elements"],
         usual_size: vec![1 << 20],
         edge_sizes: EDGES.map(|len| vec![len]).to_vec(),
-        claim: Claim {
+        claims: vec![Claim {
             input: format!("{claimed_len} elements"),
             accesses,
             prepare: Arc::new(move |kernels| claimed(kernels, claimed_len, 1)),
-        },
+        }],
         prepare: Arc::new(move |kernels, size, seed| {
             not_empty(PROBLEM, "the input", size[0])?;
             make(kernels, size[0], seed)
