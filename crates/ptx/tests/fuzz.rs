@@ -54,11 +54,10 @@ fn check(text: &str) {
 /// Every id in the module is an index of what it names.
 fn ids_are_valid(module: &Module) {
     for (index, function) in module.functions.iter().enumerate() {
-        assert_eq!(
+        assert!(
             function
                 .alias_of
-                .is_some_and(|id| id.0 as usize >= module.functions.len()),
-            false
+                .is_none_or(|id| (id.0 as usize) < module.functions.len())
         );
         let Some(body) = &function.body else { continue };
         let symbol = |symbol: &SymbolRef| match *symbol {
