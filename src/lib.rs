@@ -15,12 +15,14 @@
 //! | part | for |
 //! |---|---|
 //! | [`Kernels`], [`kernels`], [`transpose`] | the kernels of this project |
+//! | [`launch_file`] | launches of any PTX described in TOML, as `tile33 check` reads them |
 //! | [`host`] | devices, buffers, launches of any PTX, comparisons with the CPU |
 //! | [`layout`] | layouts as types, and the exact cost of a warp's access |
 //! | [`ptx`], [`sim`] | PTX as data, and running it on the CPU with counters and checks |
 
 pub mod catalogue;
 pub mod kernels;
+pub mod launch_file;
 pub mod transpose;
 
 /// What a program that solves problems on a device needs: `use tile33::prelude::*`.

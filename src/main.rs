@@ -10,6 +10,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "tile33", version)]
 enum Command {
+    Check(cli::check::Args),
     Explain(cli::explain::Args),
     Advise(cli::advise::Args),
     Wavefronts(cli::wavefronts::Args),
@@ -17,6 +18,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Command::parse() {
+        Command::Check(args) => cli::check::run(args),
         Command::Explain(args) => cli::explain::run(args),
         Command::Advise(args) => cli::advise::run(args),
         Command::Wavefronts(args) => cli::wavefronts::run(args),

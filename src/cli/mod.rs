@@ -1,6 +1,7 @@
 //! One module per subcommand.
 
 pub(crate) mod advise;
+pub(crate) mod check;
 pub(crate) mod explain;
 mod output;
 mod request;

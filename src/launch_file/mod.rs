@@ -1,0 +1,133 @@
+//! Launch files: a kernel's launch as TOML, so that any PTX can be run and checked without writing a host program.
+//!
+//! ```toml
+//! ptx = "reverse.ptx"            # relative to this file
+//! entry = "reverse"
+//! grid = [1, 1, 1]               # one to three numbers; missing ones are 1
+//! block = [64, 1, 1]
+//! shared_bytes = 256             # dynamic shared memory, bytes per block
+//! card = "sm_90"                 # limits of this card; by default those of the PTX's target
+//! registers = 64                 # per thread, if known: they limit the block and the occupancy
+//! max_steps = 1000000            # warp instructions of one block before the launch counts as endless
+//!
+//! [[arg]]
+//! buffer = { type = "f32", len = 64, init = "iota" }
+//! [[arg]]
+//! value = { type = "u32", value = 64 }
+//! [[arg]]
+//! bytes = "00 01 ff 7f"          # a structure passed by value
+//!
+//! [[shared]]                     # what the kernel carves from dynamic shared memory: running from one array into
+//! name = "tile"                  # the next is then out of bounds
+//! offset = 0
+//! bytes = 256
+//!
+//! [dump]
+//! 0 = "out.npy"                  # argument 0 after the launch
+//! ```
+//!
+//! | `init` | every element |
+//! |---|---|
+//! | `zeros`, `ones` | 0, 1 |
+//! | `iota` | its index, converted to the type as a cast does (integers wrap, floats round) |
+//! | `uninit` | not written: a kernel that reads it is reported |
+//! | `random:SEED` | the SplitMix64 sequence that starts at `SEED`: floats are its top bits over 2^24 (`f64`: 2^53), in [0, 1); integers its lowest bits |
+//! | `FILE.npy` | from the file, relative to this one; `type` and `len` may be left out |
+//!
+//! Types are `u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64`, and `bool` (one byte). NumPy has no `bf16`: such buffers are
+//! read and written as `u16`.
+
+mod arguments;
+mod dtype;
+mod error;
+mod init;
+mod npy;
+mod schema;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use arguments::Prepared;
+pub use dtype::DType;
+pub use error::LaunchFileError;
+
+use error::Source;
+use schema::File;
+use tile33_sim::Program;
+
+/// A launch file that was read, with the PTX that it names.
+#[derive(Debug)]
+pub struct LaunchFile {
+    source: Source,
+    folder: PathBuf,
+    file: File,
+    ptx_path: PathBuf,
+    ptx: String,
+    program: Program,
+}
+
+impl LaunchFile {
+    /// Reads a launch file and the PTX beside it.
+    ///
+    /// # Errors
+    /// When one of them cannot be read, is no TOML, or is no PTX. The error points at the line.
+    pub fn read(path: &Path) -> Result<Self, LaunchFileError> {
+        let text = read_text(path).map_err(|error| LaunchFileError::Read {
+            path: path.into(),
+            error,
+        })?;
+        let source = Source::new(path, text);
+        let file: File = toml::from_str(source.text()).map_err(|error| source.syntax(&error))?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let ptx_path = folder.join(file.ptx.get_ref());
+        let ptx = read_text(&ptx_path).map_err(|error| {
+            let message = format!("cannot read {}: {error}", ptx_path.display());
+            source.invalid(file.ptx.span(), message, "`ptx` is relative to the launch file")
+        })?;
+        let program = Program::load(&ptx).map_err(|error| LaunchFileError::ptx(&ptx_path, &ptx, &error))?;
+        Ok(Self {
+            source,
+            folder,
+            file,
+            ptx_path,
+            ptx,
+            program,
+        })
+    }
+
+    /// The PTX's path.
+    pub fn ptx_path(&self) -> &Path {
+        &self.ptx_path
+    }
+
+    /// The PTX's text.
+    pub fn ptx(&self) -> &str {
+        &self.ptx
+    }
+
+    /// The decoded PTX.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The kernel's name.
+    pub fn entry(&self) -> &str {
+        self.file.entry.get_ref()
+    }
+}
+
+/// The most bytes of a launch file or a PTX file that are read.
+const LARGEST_TEXT: u64 = 1 << 30;
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let size = fs::metadata(path)?.len();
+    if size > LARGEST_TEXT {
+        let message = format!("{size} bytes are more than the {LARGEST_TEXT} that are read");
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, message));
+    }
+    let bytes = fs::read(path)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let message = format!("byte {} is not UTF-8", error.utf8_error().valid_up_to());
+        std::io::Error::new(std::io::ErrorKind::InvalidData, message)
+    })
+}
