@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use bytemuck::Pod;
 use tile33_layout::occupancy::{CARDS, Card};
 use tile33_ptx::{KernelParameter, Type};
-use tile33_sim::{Arg, Launch, Memory, SharedArray};
+use tile33_sim::{Arg, Launch, LaunchError, Memory, Program, Report, SharedArray};
 use toml::Spanned;
 
 use super::dtype::DType;
@@ -22,6 +23,8 @@ pub struct Prepared {
     pub memory: Memory,
     /// The card whose limits hold, if the file names one.
     pub card: Option<&'static Card>,
+    /// The buffers, by argument.
+    buffers: Vec<Option<Placed>>,
     dumps: Vec<Dump>,
 }
 
@@ -75,6 +78,7 @@ impl LaunchFile {
             memory,
             card: self.card()?,
             dumps: self.dumps(&buffers)?,
+            buffers,
         })
     }
 
@@ -339,6 +343,28 @@ impl LaunchFile {
 const LARGEST_BUFFER: u64 = 512 << 30;
 
 impl Prepared {
+    /// The elements of the buffer that argument `index` is, as they are now. `None` if that argument is no buffer, or its
+    /// elements have another size than `T`.
+    pub fn read<T: Pod>(&mut self, index: usize) -> Option<Vec<T>> {
+        let buffer = self.buffers.get(index)?.as_ref()?;
+        if buffer.ty.bytes() != size_of::<T>() as u64 {
+            return None;
+        }
+        let mut elements = vec![T::zeroed(); (buffer.bytes() / buffer.ty.bytes()) as usize];
+        self.memory
+            .read(buffer.address, bytemuck::cast_slice_mut(&mut elements))
+            .ok()?;
+        Some(elements)
+    }
+
+    /// Runs the launch.
+    ///
+    /// # Errors
+    /// When it does not fit the kernel or the card, or cannot go on. What is wrong with the kernel is in the report.
+    pub fn run(&mut self, program: &Program) -> Result<Report, LaunchError> {
+        program.launch(&mut self.memory, &self.launch)
+    }
+
     /// Writes the buffers that the file asks for, as they are now.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use miette::{Diagnostic, NamedSource, Result, SourceSpan};
-use tile33::launch_file::{LaunchFile, Prepared};
+use tile33::launch_file::LaunchFile;
 use tile33_sim::{Checks, LaunchError, Report};
 
 use super::output;
@@ -87,10 +87,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     options.counters = !args.no_counters;
     options.threads = args.threads.map(|threads| threads as usize);
     options.trace = args.trace;
-    let Prepared { launch, memory, .. } = &mut prepared;
-    let report = file
-        .program()
-        .launch(memory, launch)
+    let report = prepared
+        .run(file.program())
         .map_err(|error| Failed::new(&file, error))?;
     prepared.dump()?;
     if args.json {

@@ -1,0 +1,89 @@
+//! The corpus of compiled kernels (see its README): everything parses, everything runs with all checks on and without a
+//! finding, and every result is that of a reference written here.
+
+mod arithmetic;
+mod control;
+mod linear;
+mod run;
+mod shared;
+mod tensor;
+mod warps;
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+
+use run::{Run, folder};
+
+/// A kernel's launch file, and what must hold of its run.
+type Case = (&'static str, fn(&Run));
+
+fn cases() -> Vec<Case> {
+    [
+        shared::CASES,
+        warps::CASES,
+        linear::CASES,
+        tensor::CASES,
+        control::CASES,
+        arithmetic::CASES,
+    ]
+    .concat()
+}
+
+/// The files of a folder of the corpus with this extension, sorted.
+fn files(below: &str, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder().join(below)).expect("the folder is there");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|found| found == extension));
+    paths.sort();
+    paths
+}
+
+#[test]
+fn every_file_of_the_corpus_parses() {
+    let files = files("ptx", "ptx");
+    assert!(files.len() >= 30, "the corpus has shrunk to {} files", files.len());
+    for path in files {
+        let text = fs::read_to_string(&path).expect("it can be read");
+        match tile33_ptx::parse(&text) {
+            Ok(module) => assert!(module.kernels().count() > 0, "{} has no kernel", path.display()),
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
+    }
+}
+
+#[test]
+fn no_file_of_the_corpus_names_a_folder_of_the_machine_it_was_made_on() {
+    for path in files("ptx", "ptx") {
+        let text = fs::read_to_string(&path).expect("it can be read");
+        let module = tile33_ptx::parse(&text).expect("it parses");
+        assert!(!module.files.is_empty(), "{} has no source lines", path.display());
+        for file in module.files {
+            assert!(!file.path.starts_with('/'), "{}: {}", path.display(), file.path);
+        }
+    }
+}
+
+#[test]
+fn every_launch_file_has_a_reference_and_every_reference_a_launch_file() {
+    let mut launches: Vec<String> = files("launch", "toml")
+        .iter()
+        .map(|path| path.file_stem().unwrap_or_default().to_string_lossy().into())
+        .collect();
+    let mut known: Vec<String> = cases().iter().map(|(name, _)| (*name).to_owned()).collect();
+    launches.sort();
+    known.sort();
+    assert_eq!(launches, known);
+}
+
+#[test]
+fn every_kernel_runs_without_a_finding_and_equals_its_reference() {
+    let mut failed = Vec::new();
+    for (name, check) in cases() {
+        let outcome = catch_unwind(AssertUnwindSafe(|| check(&run::run(name))));
+        if outcome.is_err() {
+            failed.push(name);
+        }
+    }
+    assert!(failed.is_empty(), "{} kernels fail: {failed:?}", failed.len());
+}
