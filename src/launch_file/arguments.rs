@@ -21,8 +21,6 @@ pub struct Prepared {
     pub launch: Launch,
     /// Memory that holds the buffers.
     pub memory: Memory,
-    /// The card whose limits hold, if the file names one.
-    pub card: Option<&'static Card>,
     /// The buffers, by argument.
     buffers: Vec<Option<Placed>>,
     dumps: Vec<Dump>,
@@ -70,13 +68,15 @@ impl LaunchFile {
             buffers.push(buffer);
         }
         launch.dynamic_shared = self.file.shared_bytes.unwrap_or(0);
+        if let Some(card) = self.card()? {
+            launch.options.card = card;
+        }
         launch.options.registers = self.file.registers;
         launch.options.max_steps = self.file.max_steps.or(launch.options.max_steps);
         launch.options.shared_arrays = self.shared_arrays(launch.dynamic_shared)?;
         Ok(Prepared {
             launch,
             memory,
-            card: self.card()?,
             dumps: self.dumps(&buffers)?,
             buffers,
         })

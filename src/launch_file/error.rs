@@ -66,7 +66,7 @@ impl LaunchFileError {
     /// The error for a text that is not PTX.
     pub(super) fn ptx(path: &Path, text: &str, error: &LoadError) -> Self {
         let span = match error {
-            LoadError::Parse { line, column, .. } => Some(span_at(text, *line, *column)),
+            LoadError::Parse(error) => Some(span_at(text, error.line, error.column)),
             _ => None,
         };
         let source_code = Arc::new(NamedSource::new(path.display().to_string(), text.to_owned()));

@@ -6,7 +6,7 @@
 //! grid = [1, 1, 1]               # one to three numbers; missing ones are 1
 //! block = [64, 1, 1]
 //! shared_bytes = 256             # dynamic shared memory, bytes per block
-//! card = "sm_90"                 # limits of this card; by default those of the PTX's target
+//! card = "sm_90"                 # whose limits hold; sm_90 by default
 //! registers = 64                 # per thread, if known: they limit the block and the occupancy
 //! max_steps = 1000000            # warp instructions of one block before the launch counts as endless
 //!

@@ -110,6 +110,7 @@ fn text(report: &Report, sources: &Sources<'_>) -> String {
         }
         text.push('\n');
     }
+    text.push_str(&tables::trace(report));
     for found in &report.findings {
         text.push_str(&finding::text(found, sources));
         text.push_str("\n\n");

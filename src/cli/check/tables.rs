@@ -76,6 +76,30 @@ pub(super) fn text(report: &Report, sources: &Sources<'_>) -> String {
     text
 }
 
+/// The steps of the traced warp: which lanes ran together, and which of them were predicated off.
+pub(super) fn trace(report: &Report) -> String {
+    let mut text = String::new();
+    if report.trace.is_empty() {
+        return text;
+    }
+    let _ = writeln!(
+        text,
+        "{:>6}  {:<32}  {:>5}  instruction",
+        "step", "lanes 31 .. 0", "line"
+    );
+    for (step, traced) in report.trace.iter().enumerate() {
+        let lane = |lane: u32| match (traced.lanes >> lane & 1, traced.active >> lane & 1) {
+            (0, _) => '.',
+            (_, 0) => '-',
+            _ => '#',
+        };
+        let lanes: String = (0..32).rev().map(lane).collect();
+        let _ = writeln!(text, "{step:>6}  {lanes}  {:>5}  {}", traced.line, traced.instruction);
+    }
+    text.push_str("        # ran, - predicated off, . elsewhere or done\n\n");
+    text
+}
+
 /// Source lines whose accesses cost more than they must, the worst first.
 fn places(text: &mut String, report: &Report, sources: &Sources<'_>) {
     let mut lines: BTreeMap<String, Counters> = BTreeMap::new();

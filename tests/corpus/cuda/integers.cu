@@ -75,5 +75,5 @@ extern "C" __global__ void integers_small(const unsigned *a, const unsigned *b, 
     asm("bfind.u32 %0, %1;" : "=r"(field) : "r"(v));
     o[9] = field;
     o[10] = __vadd4(u, v);
-    o[11] = __vabsdiffu4(u, v);
+    o[11] = __vmaxu4(u, v);
 }

@@ -64,17 +64,20 @@ impl Machine<'_, '_> {
             }
         }
         let live = warp.live();
-        let mut any = false;
+        let mut gone_on = Vec::new();
         for ((kind, members), here) in classes {
             if members & live & !here == 0 {
-                self.come_together(warp, w, kind, members, here);
-                any = true;
+                gone_on.append(&mut self.come_together(warp, w, kind, members, here));
             }
         }
+        // Lanes that came as one and named different members (the tiles of a cooperative group) go on as one.
+        let any = !gone_on.is_empty();
+        merge_ready(warp, gone_on);
         any
     }
 
-    fn come_together(&mut self, warp: &mut Warp, w: u32, kind: u64, members: u32, here: u32) {
+    /// Executes the instruction for one company, and returns its groups.
+    fn come_together(&mut self, warp: &mut Warp, w: u32, kind: u64, members: u32, here: u32) -> Vec<Group> {
         // Take the lanes out of their groups.
         let mut parties: Vec<Group> = Vec::new();
         let mut i = 0;
@@ -125,7 +128,7 @@ impl Machine<'_, '_> {
             group.pc += 1;
             group.state = State::Ready;
         }
-        merge_ready(warp, parties);
+        parties
     }
 }
 

@@ -438,6 +438,10 @@ pub(super) fn wmma(form: &mut Form) -> Result<Alu> {
         (None, None) => (Type::F16, Type::F16, second),
         _ => return Err(Unsupported::because("three types")),
     };
+    // What f64 products do anyway; no other type has the word.
+    if d == Type::F64 {
+        form.flag("rn");
+    }
     form.done(4)?;
     // The f16 form may saturate too: results past the finite range become the largest finite number.
     if saturate && bits(a) == Some(16) {
