@@ -23,6 +23,8 @@ use crate::finding::FindingKind;
 const SLICE: u64 = 1 << 15;
 /// Rounds in which everybody spun and nothing changed, after which nobody ever will go on.
 const QUIET_ROUNDS: u32 = 2_000;
+/// The same for blocks in turns, where a round is longer.
+const QUIET_TURNS: u32 = 200;
 /// Slices of running blocks after which another one starts beside them.
 const PATIENCE: u32 = 64;
 /// Blocks that a worker takes at once, at most.
@@ -200,7 +202,7 @@ pub(crate) fn in_turns<'a>(cx: &'a Context<'a>, blocks: u64, most: usize) -> Gat
         }
         let waits = next >= blocks || resident.len() >= most;
         quiet = if ended || changed || !waits { 0 } else { quiet + 1 };
-        if quiet >= QUIET_ROUNDS {
+        if quiet >= QUIET_TURNS {
             if let Some(one) = resident.iter().min_by_key(|r| r.block.state.linear) {
                 stuck(&one.block, &mut gathered);
             }
