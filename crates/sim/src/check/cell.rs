@@ -8,6 +8,7 @@ use super::clock::Time;
 use super::finding::CheckedSpace;
 use super::order::Order;
 use super::report::{Collected, Side};
+use super::sets::{Record, Sets};
 use super::site::{AccessKind, Order as MemoryOrder, Site, SiteId, Sites};
 use super::touch::lanes;
 use crate::registers::LANES;
@@ -90,8 +91,8 @@ impl Class {
 
     /// Whether a later access of this class by the same thread stands for an earlier one.
     ///
-    /// Strong reads stay: strong writes before one are known to whoever knows it (see [`insert`]).
-    fn replaces(self, earlier: Self) -> bool {
+    /// Strong reads stay: strong writes before one are known to whoever knows it (see [`Sets`]).
+    pub(crate) fn replaces(self, earlier: Self) -> bool {
         match self {
             Self::WeakWrite => true,
             Self::WeakRead => earlier == Self::WeakRead,
@@ -99,55 +100,6 @@ impl Class {
             Self::StrongWrite => matches!(earlier, Self::StrongWrite | Self::Atomic),
             Self::Atomic => earlier.is_strong(),
         }
-    }
-}
-
-/// Lanes of a warp that touched a granule alike.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
-    lanes: u32,
-    /// When last.
-    time: Time,
-    /// Since when these lanes have observed what came before this record.
-    since: Time,
-    site: SiteId,
-    warp: u16,
-    class: Class,
-}
-
-/// Sets of records, for the granules that need more than one. Emptied when a block barrier makes all of them past.
-#[derive(Debug, Default)]
-pub(crate) struct Sets {
-    all: Vec<Vec<Record>>,
-    used: usize,
-}
-
-impl Sets {
-    pub(crate) fn clear(&mut self) {
-        self.used = 0;
-    }
-
-    fn make(&mut self, first: Record) -> u32 {
-        if self.used == self.all.len() {
-            self.all.push(Vec::new());
-        }
-        let set = &mut self.all[self.used];
-        set.clear();
-        set.push(first);
-        self.used += 1;
-        SET | (self.used as u32 - 1)
-    }
-
-    fn get(&mut self, other: u32) -> &mut Vec<Record> {
-        &mut self.all[(other & !SET) as usize]
-    }
-
-    /// A copy for a granule that is split.
-    fn copy(&mut self, other: u32) -> u32 {
-        let records = self.get(other).clone();
-        let copy = self.make(records[0]);
-        *self.get(copy) = records;
-        copy
     }
 }
 
@@ -179,7 +131,7 @@ impl Group {
         lanes(self.lanes).map(move |lane| base + lane as u32)
     }
 
-    fn record(&self, time: Time) -> Record {
+    pub(crate) fn record(&self, time: Time) -> Record {
         Record {
             lanes: self.lanes,
             time,
@@ -201,7 +153,7 @@ impl Cell {
         if self.other & SET == 0 {
             self.other_time > start && site_of(self.other) == site
         } else {
-            self.other_time > floor && sets.all[(self.other & !SET) as usize].iter().any(|r| r.site == site)
+            self.other_time > floor && sets.get(self.other & !SET).records().iter().any(|r| r.site == site)
         }
     }
 
@@ -235,6 +187,20 @@ impl Cell {
             || (class == Class::Atomic && self.other & SET == 0 && site_of(self.other) == site_of(me))
     }
 
+    /// The quick way of lanes that read a word which only reads concern, if there is one.
+    #[inline]
+    pub(crate) fn joins_readers(&mut self, sets: &mut Sets, group: &Group, floor: Time, now: Time) -> bool {
+        let joins = self.other_time > floor
+            && self.other & SET != 0
+            && group.class == Class::WeakRead
+            && sets.get(self.other & !SET).only_reads()
+            && sets.get_mut(self.other & !SET).add(group, now);
+        if joins {
+            self.other_time = now;
+        }
+        joins
+    }
+
     /// Lanes load, store ordinarily, or access strongly. For ordinary stores by several lanes, once a lane.
     pub(crate) fn access(&mut self, cx: &mut Context, group: Group, value: u32) {
         // Two ordinary stores of the same bits are no race: see the module's docs.
@@ -243,12 +209,13 @@ impl Cell {
             self.check_write(cx, &group);
         }
         if self.other_time > cx.order.floor() {
-            if self.other & SET != 0 {
-                let set = std::mem::take(cx.sets.get(self.other));
-                check_others(cx, &group, &set, same);
-                *cx.sets.get(self.other) = set;
-            } else {
+            if self.other & SET == 0 {
                 check_others(cx, &group, &[self.single(cx.sites)], same);
+            } else if !(group.class.is_read() && cx.sets.get(self.other & !SET).only_reads()) {
+                // Lent out, since reporting needs the rest.
+                let set = std::mem::take(cx.sets.get_mut(self.other & !SET));
+                check_others(cx, &group, set.records(), same);
+                *cx.sets.get_mut(self.other & !SET) = set;
             }
         }
         if group.class == Class::WeakWrite {
@@ -262,8 +229,9 @@ impl Cell {
             self.other_time = 0;
             if let Some((first, rest)) = concurrent.split_first() {
                 self.other_time = cx.order.now();
-                self.other = cx.sets.make(*first);
-                cx.sets.get(self.other).extend(rest);
+                let set = cx.sets.make(*first);
+                cx.sets.get_mut(set).extend(rest);
+                self.other = SET | set;
             }
         } else if group.class == Class::Atomic {
             // Lanes take turns, and the last one observed the others.
@@ -304,7 +272,8 @@ impl Cell {
                 }
             } else {
                 cx.sets
-                    .get(self.other)
+                    .get(self.other & !SET)
+                    .records()
                     .iter()
                     .filter(|r| r.class == Class::WeakWrite)
                     .for_each(|r| add(*r));
@@ -356,22 +325,22 @@ impl Cell {
         if self.other_time <= cx.order.floor() {
             self.other = match one {
                 Some(who) => who,
-                None => cx.sets.make(group.record(now)),
+                None => SET | cx.sets.make(group.record(now)),
             };
         } else if self.other & SET == 0 {
             let before = self.single(cx.sites);
             let mut kept = before;
-            subsume(&mut kept, group);
+            kept.subsume(group.class, group.warp, group.lanes);
             self.other = match one {
                 Some(who) if kept.lanes == 0 => who,
                 _ => {
                     let set = cx.sets.make(before);
-                    insert(cx.sets.get(set), group, now);
-                    set
+                    cx.sets.get_mut(set).insert(group, now);
+                    SET | set
                 }
             };
         } else {
-            insert(cx.sets.get(self.other), group, now);
+            cx.sets.get_mut(self.other & !SET).insert(group, now);
         }
         self.other_time = now;
     }
@@ -382,7 +351,7 @@ impl Cell {
         for (i, cell) in cells.iter_mut().enumerate() {
             cell.value = self.value >> (8 * i) & 0xff;
             if i > 0 && self.other & SET != 0 && self.other_time > floor {
-                cell.other = sets.copy(self.other);
+                cell.other = SET | sets.copy(self.other & !SET);
             }
         }
         cells
@@ -432,80 +401,4 @@ fn report(cx: &mut Context, group: &Group, earlier: (u32, SiteId), thread: u32) 
         thread,
     };
     cx.found.race(cx.space, first, second, group.address);
-}
-
-/// Takes from an earlier record the lanes for which the new access stands.
-fn subsume(earlier: &mut Record, new: &Group) {
-    if new.class == Class::Atomic && matches!(earlier.class, Class::StrongWrite | Class::Atomic) {
-        // It observed the earlier one: what comes behind the new one comes behind both.
-        earlier.lanes = 0;
-    } else if u32::from(earlier.warp) == new.warp && new.class.replaces(earlier.class) {
-        earlier.lanes &= !new.lanes;
-    }
-}
-
-fn insert(set: &mut Vec<Record>, new: &Group, now: Time) {
-    let alike = |r: &Record| r.site == new.site && u32::from(r.warp) == new.warp;
-    if new.class == Class::WeakRead {
-        // Order among reads does not matter, so any record of this instruction will do.
-        if let Some(i) = set.iter().rposition(|r| r.time == now && alike(r)) {
-            if set[i].lanes & new.lanes == new.lanes {
-                return;
-            }
-            set.iter_mut().for_each(|r| subsume(r, new));
-            set[i].lanes |= new.lanes;
-            set.retain(|r| r.lanes != 0);
-            return;
-        }
-    }
-    if new.class == Class::StrongRead {
-        // Polling: if nothing was written strongly since this warp's last look, that look goes on.
-        let written = set.iter().rposition(|r| !r.class.is_read()).map_or(0, |i| i + 1);
-        match set[written..]
-            .iter_mut()
-            .find(|r| r.class == Class::StrongRead && r.lanes == new.lanes && alike(r))
-        {
-            Some(r) => r.time = now,
-            None => set.push(new.record(now)),
-        }
-        if set.len() > CROWDED {
-            merge_looks(set);
-        }
-        return;
-    }
-    set.iter_mut().for_each(|r| subsume(r, new));
-    set.retain(|r| r.lanes != 0);
-    // Among writes behind the last look, order does not matter.
-    let behind = set
-        .iter()
-        .rev()
-        .take_while(|r| new.class == Class::StrongWrite && r.class == Class::StrongWrite)
-        .count();
-    let behind = set.len() - behind;
-    match set[behind..].iter_mut().find(|r| r.time == now && alike(r)) {
-        Some(r) => r.lanes |= new.lanes,
-        None => set.push(new.record(now)),
-    }
-}
-
-/// Records of a set above which it is tidied.
-const CROWDED: usize = 16;
-
-/// Looks of the same lanes between which nothing is left that was written are one.
-fn merge_looks(set: &mut Vec<Record>) {
-    let mut i = 0;
-    while i < set.len() {
-        let r = set[i];
-        let next = set[i + 1..]
-            .iter()
-            .take_while(|n| n.class.is_read())
-            .position(|n| n.class == Class::StrongRead && (n.lanes, n.site, n.warp) == (r.lanes, r.site, r.warp));
-        match next {
-            Some(n) if r.class == Class::StrongRead => {
-                set[i + 1 + n].since = r.since;
-                set.remove(i);
-            }
-            _ => i += 1,
-        }
-    }
 }

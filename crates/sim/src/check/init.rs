@@ -122,6 +122,21 @@ impl WrittenBytes {
         page[(start % PAGE / 64) as usize] |= ones(len) << (start % 64);
     }
 
+    /// Whether the bytes are written; with `mark` they are so from now on.
+    pub(crate) fn covers(&mut self, start: u64, len: u64, mark: bool) -> bool {
+        let (mut at, end) = (start, start + len);
+        while at < end {
+            let count = (64 - at % 64).min(end - at);
+            if mark {
+                self.mark(at, count);
+            } else if self.bits(at, count) != ones(count) {
+                return false;
+            }
+            at += count;
+        }
+        true
+    }
+
     /// Which of the bytes, all in one 64-byte line, are written: a bit each.
     #[inline]
     pub(crate) fn bits(&self, start: u64, len: u64) -> u64 {
@@ -187,6 +202,11 @@ pub(crate) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
+    /// Whether every active lane's access lies in this allocation.
+    pub(crate) fn holds_all(&self, touch: &super::touch::Touch) -> bool {
+        super::touch::lanes(touch.active).all(|lane| (self.base..self.end).contains(&touch.addresses[lane]))
+    }
+
     /// All allocations, by address.
     pub(crate) fn all(memory: &'a Memory) -> Vec<Self> {
         let known = |a: &'a crate::memory::global::Allocation| Self {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::apart::{Regions, Touched};
-use super::cell::{Cell, Class, Context, Group, IN_FLIGHT, Sets, who};
+use super::cell::{Cell, Class, Context, Group, IN_FLIGHT, who};
 use super::clock::{SharedClock, Time};
 use super::finding::CheckedSpace;
 use super::init::{InitMap, WrittenBytes};
@@ -11,6 +11,7 @@ use super::launch::CheckConfig;
 use super::order::Order;
 use super::pages::{PAGE, Pages};
 use super::report::Collected;
+use super::sets::Sets;
 use super::site::{SiteId, Sites};
 use super::touch::{Stored, Touch};
 use super::vars::Vars;
@@ -226,6 +227,7 @@ pub(crate) fn touch_cell(
         }
     } else if cell.write_time <= floor && mask.is_power_of_two() && cell.may_take(me, floor, class) {
         (cell.other_time, cell.other) = (now, me);
+    } else if cell.write_time <= floor && cell.joins_readers(cx.sets, &group, floor, now) {
     } else {
         cell.access(cx, group, 0);
     }
