@@ -37,7 +37,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let (tile, arrangement) = args.tile.read()?;
-    let (threads, range) = args.threads.read()?;
+    let accesses = args
+        .accesses
+        .iter()
+        .map(|text| AccessSpec::parse(text))
+        .collect::<Result<Vec<_>, _>>()?;
+    let (threads, range) = args
+        .threads
+        .read(&accesses.iter().map(|spec| &spec.access).collect::<Vec<_>>())?;
     if let Some(range) = range {
         return Err(miette!(
             help =
@@ -46,11 +53,6 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
             range.name
         ));
     }
-    let accesses = args
-        .accesses
-        .iter()
-        .map(|text| AccessSpec::parse(text))
-        .collect::<Result<Vec<_>, _>>()?;
     let names = || accesses.iter().map(|spec| spec.access.array.as_str());
     if let (Some(first), Some(other)) = (names().next(), names().find(|name| Some(*name) != names().next())) {
         return Err(miette!(

@@ -72,7 +72,8 @@ fn parse_space(name: &str) -> Result<Space, String> {
 
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let (tile, arrangement) = args.tile.read()?;
-    let (threads, range) = args.threads.read()?;
+    let access = Access::parse(&args.access)?;
+    let (threads, range) = args.threads.read(&[&access])?;
     if !args.vector.is_power_of_two() {
         return Err(miette!(
             "`--vector {}`: a lane accesses 1, 2, 4, 8 or 16 elements at once",
@@ -95,7 +96,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
             op: args.op,
             vector: args.vector,
         },
-        access: Access::parse(&args.access)?,
+        access,
         budget: args.card.read(threads.block.threads())?,
         threads,
         warp: args.warp,

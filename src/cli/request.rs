@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use miette::{Result, miette};
+use tile33_explain::language::Access;
 use tile33_explain::{Arrangement, Block, Budget, Parameter, Threads, Tile};
 use tile33_layout::XorBits;
 use tile33_layout::occupancy::{CARDS, Card};
@@ -110,8 +111,8 @@ impl ThreadArgs {
         Ok(Block::parse(&self.block)?)
     }
 
-    /// The threads with all names that have a single value, and the name that has a range.
-    pub(crate) fn read(&self) -> Result<(Threads, Option<Parameter>)> {
+    /// The threads with all names that have a single value, and the name that has a range. Each must occur in an access.
+    pub(crate) fn read(&self, accesses: &[&Access]) -> Result<(Threads, Option<Parameter>)> {
         let [x, y, z] = match self.block_index.as_slice() {
             [x] => [*x, 0, 0],
             [x, y] => [*x, *y, 0],
@@ -134,6 +135,9 @@ impl ThreadArgs {
         for parameter in self.parameters.iter().map(|text| Parameter::parse(text)).chain(stride) {
             let parameter = parameter?;
             let name = &parameter.name;
+            if !accesses.iter().any(|access| access.uses_parameter(name)) {
+                return Err(miette!("`{name}` is given a value, but the access does not use it"));
+            }
             if parameters.contains_key(name) || range.as_ref().is_some_and(|range| range.name == *name) {
                 return Err(miette!("`{name}` is given twice; which value is meant?"));
             }

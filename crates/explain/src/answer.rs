@@ -201,10 +201,8 @@ impl Question {
             let Some(formula) = derivation.formula(&cure.placement) else {
                 continue;
             };
-            cure.reason = match (formula.step_bytes, pattern.access(&cure.placement, self.base)) {
-                (Some(step), Ok(access)) => Some(reason(&access, step)),
-                _ => None,
-            };
+            let cured = pattern.access(&cure.placement, self.base).ok();
+            cure.reason = cured.and_then(|access| reason(&access, formula.step_bytes));
             cure.bank = Some(match formula.bank == formula.bank_reduced {
                 true => formula.bank,
                 false => format!("{} = {}", formula.bank, formula.bank_reduced),
@@ -213,9 +211,7 @@ impl Question {
         let breakdown = access.breakdown();
         let tile_bytes = size(&placement, self.tile.element.bytes);
         let step = formula.as_ref().and_then(|formula| formula.step_bytes);
-        let reason = step
-            .filter(|_| shared && access.mask().count_ones() > 1)
-            .map(|step| reason(&access, step));
+        let reason = reason(&access, step);
         let notes = self.notes(&placement, &pattern, &access, tile_bytes, &found);
         Ok(Answer {
             access: self.access.source.trim().to_owned(),

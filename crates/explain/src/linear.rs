@@ -86,7 +86,12 @@ impl Linear {
         let text = self.to_string();
         let simple = text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
         let enclosed = text.starts_with('(') && text.ends_with(')') && text.matches('(').count() == 1;
-        if simple || enclosed { text } else { format!("({text})") }
+        let called = self.constant == 0 && self.terms.len() == 1 && text.starts_with("swizzle(");
+        if simple || enclosed || called {
+            text
+        } else {
+            format!("({text})")
+        }
     }
 
     /// `expr` as a sum. `builtin` says what a name is, `known` what a whole subexpression is, where that is simpler.

@@ -65,11 +65,13 @@ pub enum PatternError {
         error: ShapeError,
     },
     /// The addresses are none that a warp can use.
-    #[error("{error}")]
+    #[error("{error} (column {column})")]
     #[diagnostic(help("{help}"))]
     Access {
         /// Why.
         error: AccessError,
+        /// Where its indices start, in characters from 1.
+        column: usize,
         /// The access.
         #[source_code]
         text: String,
@@ -238,6 +240,7 @@ impl Pattern {
             };
             PatternError::Access {
                 error,
+                column: self.text[..self.span.start].chars().count() + 1,
                 text: self.text.clone(),
                 span: (self.span.start, self.span.end - self.span.start).into(),
                 help,

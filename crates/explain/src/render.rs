@@ -65,6 +65,7 @@ impl Answer {
             block,
             ..
         } = self;
+        let width = crate::verdict::plural(*width, "byte");
         let _ = writeln!(text, "{HEADING}{op}.{space}, {width} per lane: {access}{HEADING:#}");
         let _ = writeln!(
             text,
@@ -253,9 +254,13 @@ impl Answer {
 
     /// What a layout does to accesses of several elements along a row.
     fn vectors(&self, widest: u32) -> String {
-        match (widest, self.widest_access) {
-            (widest, now) if widest >= now => format!("rows can be accessed {widest} bytes at a time, as now"),
-            (widest, now) => format!("rows can be accessed {widest} bytes at a time, no longer {now}"),
+        let bytes = crate::verdict::plural(widest, "byte");
+        match widest < self.widest_access {
+            true => format!(
+                "along a row, no access wider than {bytes} stays aligned (now: {})",
+                self.widest_access
+            ),
+            false => format!("along a row, accesses of up to {bytes} stay aligned"),
         }
     }
 }

@@ -118,13 +118,14 @@ impl Sweep {
             });
         }
         let tile = question.tile.to_string();
+        let width = question.instruction.vector * question.tile.element.bytes;
         let notes = first_outside.map(|value| {
             format!("from {parameter} = {value} on, lanes leave {tile}: a real kernel would touch other memory there")
         });
         let shared = question.instruction.space == Space::Shared;
         Ok(Self {
             access: question.access.source.trim().to_owned(),
-            rule: if shared { rule(parameter, &points) } else { None },
+            rule: if shared { rule(parameter, width, &points) } else { None },
             tile,
             unit: if shared { "wavefronts" } else { "sectors" },
             parameter: parameter.to_owned(),
@@ -170,7 +171,8 @@ impl Sweep {
                 .map(|point| point.value);
             let _ = writeln!(
                 text,
-                "{cost:>4} {unit}: {parameter} = {}",
+                "{cost:>4} {}: {parameter} = {}",
+                if cost == 1 { &unit[..unit.len() - 1] } else { unit },
                 list(&values.collect::<Vec<_>>())
             );
         }
@@ -195,7 +197,7 @@ fn list(values: &[i64]) -> String {
 }
 
 /// The cost as a multiple of the greatest common divisor of the value and the banks, where that holds for every value.
-fn rule(parameter: &str, points: &[Point]) -> Option<String> {
+fn rule(parameter: &str, width: u32, points: &[Point]) -> Option<String> {
     let nonzero: Vec<_> = points.iter().filter(|point| point.value != 0).collect();
     let mut costs: Vec<_> = nonzero.iter().map(|point| point.cost).collect();
     costs.sort_unstable();
@@ -204,15 +206,18 @@ fn rule(parameter: &str, points: &[Point]) -> Option<String> {
     if costs.len() < 3 || nonzero.len() < points.len() {
         return None;
     }
-    for units in [32u64, 16, 8] {
-        for factor in [1u32, 2, 4] {
-            let holds =
-                |point: &&Point| u64::from(point.cost) == u64::from(factor) * gcd(point.value.unsigned_abs(), units);
-            if nonzero.iter().all(holds) {
-                let gcd = format!("gcd({parameter}, {units})");
-                return Some(if factor == 1 { gcd } else { format!("{factor} * {gcd}") });
+    // The banks of a unit of the access's width, and the groups that each cost as much.
+    let units = u64::from(128 / width.max(4));
+    [1u32, 2, 4].into_iter().find_map(|factor| {
+        let gcd_of =
+            |point: &&&Point| u64::from(point.cost) == u64::from(factor) * gcd(point.value.unsigned_abs(), units);
+        let rule = format!("gcd({parameter}, {units})");
+        (nonzero.iter().filter(gcd_of).count() == nonzero.len()).then(|| {
+            if factor == 1 {
+                rule
+            } else {
+                format!("{factor} * {rule}")
             }
-        }
-    }
-    None
+        })
+    })
 }

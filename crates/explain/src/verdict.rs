@@ -182,8 +182,51 @@ pub(crate) fn plural(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Why it costs what it costs: from the distance of the lanes in bytes, if that is always the same, else by example.
+pub(crate) fn reason(access: &WarpAccess, step_bytes: Option<i64>) -> Option<String> {
+    if access.space() != Space::Shared || access.mask().count_ones() < 2 {
+        return None;
+    }
+    match step_bytes {
+        // A part of a word, or words and a part.
+        Some(step) if step != 0 && step % i64::from(access.width().max(4)) != 0 && 4 % step != 0 => by_example(access),
+        Some(step) => Some(by_step(access, step)),
+        None => by_example(access),
+    }
+}
+
+/// The bank that costs most and who meets there; or that every lane has its own.
+fn by_example(access: &WarpAccess) -> Option<String> {
+    let breakdown = access.breakdown();
+    let group = breakdown.groups().iter().rev().max_by_key(|group| group.wavefronts())?;
+    let banks: Vec<_> = group.banks().collect();
+    let fullest = banks.iter().rev().max_by_key(|bank| bank.wavefronts())?;
+    let (first, second) = (fullest.words().next()?, fullest.words().nth(1));
+    match second {
+        Some(second) => Some(format!(
+            "lane {} wants word {} and lane {} word {}, both in bank {}, for example",
+            first.lanes.trailing_zeros(),
+            first.word,
+            second.lanes.trailing_zeros(),
+            second.word,
+            fullest.bank()
+        )),
+        None if banks.iter().all(|bank| bank.lanes().count_ones() == 1) && access.width() <= 4 => {
+            let bank = |lane: u32| {
+                banks
+                    .iter()
+                    .find(|bank| bank.lanes() >> lane & 1 == 1)
+                    .map(|bank| bank.bank())
+            };
+            let order: Vec<String> = (0..32).filter_map(bank).take(6).map(|bank| bank.to_string()).collect();
+            Some(format!("the lanes' banks are all different: {}, ..", order.join(", ")))
+        }
+        None => None,
+    }
+}
+
 /// Why the banks repeat or do not, if each lane is as many bytes on from the one before.
-pub(crate) fn reason(access: &WarpAccess, step_bytes: i64) -> String {
+fn by_step(access: &WarpAccess, step_bytes: i64) -> String {
     let width = i64::from(access.width());
     let unit = width.max(4);
     let units = 128 / unit;
@@ -205,21 +248,12 @@ pub(crate) fn reason(access: &WarpAccess, step_bytes: i64) -> String {
         };
     }
     if step_bytes % unit != 0 {
-        let (step, per_word) = (
-            step_bytes.unsigned_abs(),
-            4u64.checked_div(step_bytes.unsigned_abs()).unwrap_or(0),
+        let step = step_bytes.unsigned_abs();
+        let step_text = plural(step as u32, "byte");
+        return format!(
+            "from lane to lane the address moves on by {step_text}, so {} neighbours share a word",
+            4 / step
         );
-        return if per_word > 1 {
-            format!(
-                "from lane to lane the address moves on by {}, so {per_word} neighbours share a word",
-                bytes(step)
-            )
-        } else {
-            format!(
-                "from lane to lane the address moves on by {}, which is no whole number of words",
-                bytes(step)
-            )
-        };
     }
     let step = step_bytes / unit;
     let shared = gcd(step.unsigned_abs(), units as u64) as i64;
@@ -246,14 +280,6 @@ pub(crate) fn reason(access: &WarpAccess, step_bytes: i64) -> String {
             "from lane to lane the bank moves on by {on}: after {repeat} lanes the banks repeat, so lanes l and \
              l + {repeat} meet"
         )
-    }
-}
-
-fn bytes(count: u64) -> String {
-    if count == 1 {
-        "1 byte".into()
-    } else {
-        format!("{count} bytes")
     }
 }
 

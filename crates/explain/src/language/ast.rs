@@ -57,6 +57,21 @@ impl Access {
         parser::parse(source)
     }
 
+    /// Whether a parameter occurs in an index or in the guard.
+    ///
+    /// ```
+    /// use tile33_explain::language::Access;
+    /// let access = Access::parse("data[tx * stride] if tx < n")?;
+    /// assert!(access.uses_parameter("stride") && access.uses_parameter("n") && !access.uses_parameter("data"));
+    /// # Ok::<(), tile33_explain::TextError>(())
+    /// ```
+    pub fn uses_parameter(&self, name: &str) -> bool {
+        self.indices
+            .iter()
+            .chain(&self.guard)
+            .any(|expr| expr.uses_parameter(name))
+    }
+
     /// Where the indices stand.
     pub(crate) fn span(&self) -> Span {
         match self.indices.as_slice() {
@@ -94,6 +109,17 @@ impl Expr {
             ExprKind::Builtin(builtin) => *builtin == name,
             ExprKind::Unary(_, operand) => operand.uses(name),
             ExprKind::Binary(_, _, left, right) => left.uses(name) || right.uses(name),
+        }
+    }
+}
+
+impl Expr {
+    fn uses_parameter(&self, name: &str) -> bool {
+        match &self.kind {
+            ExprKind::Integer(_) | ExprKind::Builtin(_) => false,
+            ExprKind::Parameter(parameter) => parameter == name,
+            ExprKind::Unary(_, operand) => operand.uses_parameter(name),
+            ExprKind::Binary(_, _, left, right) => left.uses_parameter(name) || right.uses_parameter(name),
         }
     }
 }

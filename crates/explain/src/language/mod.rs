@@ -3,7 +3,7 @@
 //! ```text
 //! access  = name index+ [ "if" expr ]  |  "if" expr "{" name index+ "}"
 //! index   = "[" expr "]"
-//! expr    = integers, names, + - * / % ^ & | << >>, < <= > >= == !=, && || !, unary -, parentheses
+//! expr    = integers, names, + - * / % ^ & | << >>, < <= > >= == !=, && || !, unary -, parentheses; `as usize` does nothing
 //! ```
 //!
 //! Precedence is Rust's: `|| && (comparisons) | ^ & << >> + - * / %`, tightest last. Names are those of

@@ -4,23 +4,24 @@ use super::lexer::{Token, lex};
 use super::{Access, BinaryOp, Builtin, Expr, ExprKind, Span, UnaryOp};
 use crate::TextError;
 
-/// Bytes of text, which bounds the length of a chain of operators.
-const MAX_LENGTH: usize = 2048;
+/// Names, numbers and symbols of an access: more than any kernel's index has, few enough for a small stack.
+const MAX_TOKENS: usize = 256;
 /// Parentheses and unary operators within each other.
 const MAX_DEPTH: usize = 64;
 
+const INTEGERS: [&str; 12] = [
+    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+];
+
 pub(super) fn parse(source: &str) -> Result<Access, TextError> {
-    if source.len() > MAX_LENGTH {
-        let span = Span {
-            start: 0,
-            end: source.find('[').unwrap_or(1),
-        };
-        let message = format!("the access has {} bytes; at most {MAX_LENGTH} are read", source.len());
-        return Err(TextError::new(source, span, message, "starts here"));
+    let tokens = lex(source)?;
+    if let Some((_, span)) = tokens.get(MAX_TOKENS) {
+        let message = format!("the access is longer than {MAX_TOKENS} names, numbers and symbols");
+        return Err(TextError::new(source, *span, message, "too long").with_help("give parts of it names with `--let`"));
     }
     let mut parser = Parser {
         source,
-        tokens: lex(source)?,
+        tokens,
         next: 0,
         depth: 0,
     };
@@ -156,7 +157,19 @@ impl Parser<'_> {
         }
         let expr = self.operand_within_depth();
         self.depth -= 1;
-        expr
+        let mut expr = expr?;
+        // Rust's casts of index arithmetic, `tx as usize`, change nothing here: all values have 64 bits.
+        while *self.peek() == Token::Name("as".to_owned()) {
+            self.take();
+            match self.peek() {
+                Token::Name(name) if INTEGERS.contains(&name.as_str()) => {
+                    let (_, span) = self.take();
+                    expr.span = expr.span.to(span);
+                }
+                _ => return Err(self.unexpected("an integer type")),
+            }
+        }
+        Ok(expr)
     }
 
     fn operand_within_depth(&mut self) -> Result<Expr, TextError> {
