@@ -78,7 +78,8 @@ fn the_strides_of_a_load_cost_their_greatest_common_divisor_with_32() {
 
 #[test]
 fn explained_layouts_are_those_that_kernels_index_with() {
-    let checks: [(Arrangement, &dyn Fn(u32, u32) -> u32); 3] = [
+    type Byte<'a> = &'a dyn Fn(u32, u32) -> u32;
+    let checks: [(Arrangement, Byte<'_>); 3] = [
         (Arrangement::Pitch(33), &|row, col| {
             Typed::<f32, RowMajor<32, 32, 33>>::new().byte_offset(row, col)
         }),

@@ -8,7 +8,7 @@ use tile33_layout::occupancy::Card;
 use tile33_layout::{Op, Space};
 
 /// A load of one element by warp 0 of a block, from rows without padding of their own.
-pub fn question(tile: &str, access: &str, block: &str) -> Question {
+pub(crate) fn question(tile: &str, access: &str, block: &str) -> Question {
     let tile = Tile::parse(tile).expect("a tile");
     let block = Block::parse(block).expect("a block");
     Question {
@@ -32,7 +32,7 @@ pub fn question(tile: &str, access: &str, block: &str) -> Question {
 }
 
 /// What bytes cost on an H200.
-pub fn budget(block: Block) -> Budget {
+pub(crate) fn budget(block: Block) -> Budget {
     let card = Card::find("sm_90").expect("known");
     Budget {
         card,
