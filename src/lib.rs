@@ -14,7 +14,8 @@
 //!
 //! | part | for |
 //! |---|---|
-//! | [`Kernels`], [`kernels`], [`transpose`] | the kernels of this project |
+//! | [`prelude`], [`catalogue`] | problems solved on a device: transposes, reductions, prefix sums, histograms; and every kernel, step by step |
+//! | [`Kernels`], [`kernels`], [`transpose`](mod@transpose) | the kernels as PTX, and the transposes one by one |
 //! | [`launch_file`] | launches of any PTX described in TOML, as `tile33 check` reads them |
 //! | [`host`] | devices, buffers, launches of any PTX, comparisons with the CPU |
 //! | [`layout`] | layouts as types, and the exact cost of a warp's access |
@@ -32,6 +33,7 @@ pub mod prelude {
     pub use crate::catalogue::reduce::{ArgMax, ArgMin, CompensatedSum, Max, Min, Reduce, Sum};
     pub use crate::catalogue::scan::{Exclusive, Inclusive, Scan};
     pub use crate::catalogue::stride::Laboratory;
+    pub use crate::catalogue::transpose::Transpose;
     pub use tile33_host::{Device, DeviceBuffer};
 }
 

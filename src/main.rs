@@ -14,6 +14,7 @@ enum Command {
     Explain(cli::explain::Args),
     Advise(cli::advise::Args),
     Wavefronts(cli::wavefronts::Args),
+    Run(cli::run::Args),
 }
 
 fn main() -> ExitCode {
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => cli::explain::run(args),
         Command::Advise(args) => cli::advise::run(args),
         Command::Wavefronts(args) => cli::wavefronts::run(args),
+        Command::Run(args) => cli::run::run(args),
     };
     result.unwrap_or_else(|error| {
         // miette's fancy text needs the alternate form of Debug.

@@ -17,7 +17,7 @@ pub use kernels_gpu::transpose::{Element as KernelElement, Variant};
 pub const ALL: &[Variant] = &VARIANTS;
 
 /// A type whose matrices can be transposed. Bits are moved, not numbers, so types of one size share a kernel.
-pub trait Element: bytemuck::Pod {
+pub trait Element: bytemuck::Pod + Send + Sync {
     /// The kernels' type of that size.
     const KERNEL: KernelElement;
 }
@@ -146,7 +146,7 @@ impl Kernels {
 }
 
 /// The variant that [`Kernels::transpose`] uses.
-fn best() -> &'static Variant {
+pub(crate) fn best() -> &'static Variant {
     Variant::named("padded").expect("the kernels have it")
 }
 
@@ -224,20 +224,37 @@ impl<T: Element> TransposeKernel<T> {
                 });
             }
         }
+        let config = self.config(rows, cols)?;
         let (rows, cols) = (rows as u32, cols as u32);
-        let run = if self.variant.dynamic {
-            let Tile { side, pitch } = self.tile;
-            let config = LaunchConfig::new(grid(rows, cols, side), BLOCK).with_dynamic_shared(self.tile.shared::<T>());
-            // SAFETY: the kernel reads and writes `rows * cols` elements of the two, which are distinct and long enough.
-            unsafe {
+        let Tile { side, pitch } = self.tile;
+        // SAFETY: the kernel reads and writes `rows * cols` elements of the two, which are distinct and long enough.
+        let run = unsafe {
+            if self.variant.dynamic {
                 self.kernel
                     .launch(&config, args![input, output, rows, cols, side, pitch])
+            } else {
+                self.kernel.launch(&config, args![input, output, rows, cols])
             }
-        } else {
-            let config = LaunchConfig::new(grid(rows, cols, TILE), BLOCK);
-            // SAFETY: as above.
-            unsafe { self.kernel.launch(&config, args![input, output, rows, cols]) }
         };
         Ok(run?)
+    }
+
+    /// Grid, block and dynamic shared memory for a matrix.
+    ///
+    /// # Errors
+    /// When the matrix is empty or larger than the kernels count.
+    pub(crate) fn config(&self, rows: usize, cols: usize) -> Result<LaunchConfig, TransposeError> {
+        elements(rows, cols)?;
+        let (rows, cols) = (rows as u32, cols as u32);
+        Ok(if self.variant.dynamic {
+            LaunchConfig::new(grid(rows, cols, self.tile.side), BLOCK).with_dynamic_shared(self.tile.shared::<T>())
+        } else {
+            LaunchConfig::new(grid(rows, cols, TILE), BLOCK)
+        })
+    }
+
+    /// Static shared memory of a block, in bytes.
+    pub(crate) fn static_shared(&self) -> u64 {
+        self.kernel.static_shared()
     }
 }

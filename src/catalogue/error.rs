@@ -58,6 +58,9 @@ pub enum CatalogueError {
         /// How many came.
         given: usize,
     },
+    /// A transpose.
+    #[error(transparent)]
+    Transpose(#[from] crate::transpose::TransposeError),
     /// The device.
     #[error(transparent)]
     Device(#[from] tile33_host::Error),

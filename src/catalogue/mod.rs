@@ -18,9 +18,11 @@
 //!
 //! | problem | call |
 //! |---|---|
+//! | [`transpose`] | [`device.transpose(&matrix, &mut transposed, rows, cols)`](transpose::Transpose::transpose) |
 //! | [`reduce`] | [`device.reduce(&values, Sum)`](reduce::Reduce::reduce) |
 //! | [`scan`] | [`device.scan(&values, &mut sums, Inclusive)`](scan::Scan::scan) |
 //! | [`histogram`](mod@histogram) | [`device.histogram(&values, &mut counts)`](histogram::Histogram::histogram) |
+//! | [`stride`] | [`device.stride::<f32>(Experiment::Load, 32, 0)`](stride::Laboratory::stride) |
 //!
 //! # To learn
 //!
@@ -38,6 +40,7 @@ pub mod scan;
 mod step;
 
 pub mod stride;
+pub mod transpose;
 mod trial;
 
 pub use error::CatalogueError;
@@ -47,10 +50,14 @@ pub use trial::{Launched, Trial};
 
 /// All steps of all problems, problem by problem, in the order in which they are taught.
 pub fn steps() -> Vec<Step> {
-    [reduce::steps(), scan::steps(), histogram::steps(), stride::steps()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let problems = [
+        transpose::steps(),
+        reduce::steps(),
+        scan::steps(),
+        histogram::steps(),
+        stride::steps(),
+    ];
+    problems.into_iter().flatten().collect()
 }
 
 /// The step whose kernel has this entry point.

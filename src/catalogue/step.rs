@@ -145,6 +145,11 @@ impl Kind {
         Self::GlobalAtomic,
     ];
 
+    /// Whether it is an access to shared memory, which costs wavefronts; to global memory it costs sectors.
+    pub fn is_shared(self) -> bool {
+        matches!(self, Self::SharedLoad | Self::SharedStore | Self::SharedAtomic)
+    }
+
     /// What was counted of this kind: requests, and wavefronts or sectors.
     pub fn counted(self, counters: &Counters) -> (u64, u64) {
         let shared = match self {

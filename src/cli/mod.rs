@@ -5,4 +5,5 @@ pub(crate) mod check;
 pub(crate) mod explain;
 mod output;
 mod request;
+pub(crate) mod run;
 pub(crate) mod wavefronts;

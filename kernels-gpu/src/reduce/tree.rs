@@ -78,8 +78,8 @@ pub unsafe fn sequential<T: Number>(input: *const T, output: *mut T, len: u64) {
 #[inline(always)]
 pub(super) unsafe fn element_or_zero<T: Number>(input: *const T, len: u64) -> T {
     let i = global_index_x();
-    // SAFETY: the caller's promise.
     if i < len {
+        // SAFETY: the caller's promise.
         unsafe { *input.add(i as usize) }
     } else {
         T::ZERO

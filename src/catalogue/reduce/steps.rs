@@ -288,7 +288,7 @@ impl Trial for TreeTrial {
     }
 
     fn difference(&self) -> Result<Option<String>, CatalogueError> {
-        let results = &self.results[usize::from(self.passes % 2 == 0)];
+        let results = &self.results[usize::from(self.passes.is_multiple_of(2))];
         let depth = Depth(self.passes * u64::from(THREADS.trailing_zeros()));
         Ok(outside(reference::sum(&self.values, depth), results.to_vec()?[0]))
     }

@@ -277,12 +277,12 @@ impl<T: Judged> Trial for TilesTrial<T> {
         }
         let mut launches = Record::default();
         let config = |blocks: usize| LaunchConfig::new(blocks as u32, THREADS as u32);
-        for level in 0..scans.len() {
+        for (level, to) in scans.iter_mut().enumerate() {
             // The elements inclusively, the sums exclusively: what lies before each tile.
             let inclusive = u32::from(level == 0);
             let (below, here) = sums.split_at_mut(level);
             let from = below.last().unwrap_or(input);
-            let (to, blocks) = (&mut scans[level], here[0].len());
+            let blocks = here[0].len();
             let arguments = args![from, to, &mut here[0], from.len() as u64, inclusive];
             // SAFETY: the kernel reads and writes as many elements as both have, and writes a sum for each tile.
             unsafe { launches.go(scan, &config(blocks), arguments) }?;

@@ -197,9 +197,10 @@ impl<T: Pod> Bench<T> {
             }
             Experiment::AtomicAdd => {
                 let mut sums = vec![0u64; self.len as usize];
-                lanes.for_each(|lane| {
-                    sums[self.place(lane)] = sums[self.place(lane)].wrapping_add(number(&self.values[lane]))
-                });
+                for lane in lanes {
+                    let sum = &mut sums[self.place(lane)];
+                    *sum = sum.wrapping_add(number(&self.values[lane]));
+                }
                 sums.into_iter().map(|sum| from_number(sum)).collect()
             }
         }
