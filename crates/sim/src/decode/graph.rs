@@ -13,10 +13,12 @@ use super::ops::NOWHERE;
 /// goes there.
 pub(crate) struct Graph {
     successors: Vec<SmallVec<[u32; 2]>>,
+    /// In a kernel, where `ret` is `exit`: every `ret` but the last.
+    early_exits: Vec<u32>,
 }
 
 impl Graph {
-    pub(crate) fn new(body: &Body) -> Self {
+    pub(crate) fn new(body: &Body, is_kernel: bool) -> Self {
         let end = body.instructions.len() as u32;
         let successors = (0u32..)
             .zip(&body.instructions)
@@ -33,7 +35,16 @@ impl Graph {
                 to
             })
             .collect();
-        Self { successors }
+        let rets = (0u32..)
+            .zip(&body.instructions)
+            .filter(|(_, inst)| inst.opcode == Opcode::Ret)
+            .map(|(i, _)| i);
+        let mut early_exits: Vec<u32> = rets.filter(|_| is_kernel).collect();
+        early_exits.pop();
+        Self {
+            successors,
+            early_exits,
+        }
     }
 
     /// The node of the function's end.
@@ -46,10 +57,33 @@ impl Graph {
         self.successors.get(node as usize).map_or(&[], |s| s)
     }
 
-    /// Immediate postdominator of every instruction; [`NOWHERE`] where no path leads to the end.
-    ///
+    /// Where the lanes that part at an instruction meet: its immediate postdominator; [`NOWHERE`] where no path leads to
+    /// the end.
+    pub(crate) fn meeting_points(&self) -> Vec<u32> {
+        let all = self.postdominators();
+        if self.early_exits.is_empty() {
+            return all;
+        }
+        // Lanes that leave the kernel early never come: the others meet as if those ways did not exist.
+        let mut staying = self.successors.clone();
+        for &ret in &self.early_exits {
+            let end = self.end();
+            staying[ret as usize].retain(|to| *to != end);
+        }
+        let staying = Self {
+            successors: staying,
+            early_exits: Vec::new(),
+        }
+        .postdominators();
+        staying
+            .into_iter()
+            .zip(all)
+            .map(|(stays, all)| if stays == NOWHERE { all } else { stays })
+            .collect()
+    }
+
     /// Cooper, Harvey and Kennedy's iteration on the reversed graph.
-    pub(crate) fn postdominators(&self) -> Vec<u32> {
+    fn postdominators(&self) -> Vec<u32> {
         let nodes = self.successors.len() + 1;
         let mut predecessors: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); nodes];
         for (from, to) in (0u32..).zip(&self.successors) {
@@ -150,6 +184,7 @@ mod tests {
 
     fn graph(edges: &[&[u32]]) -> Graph {
         Graph {
+            early_exits: Vec::new(),
             successors: edges.iter().map(|e| SmallVec::from_slice(e)).collect(),
         }
     }
@@ -175,5 +210,14 @@ mod tests {
     #[test]
     fn an_endless_loop_meets_nowhere() {
         assert_eq!(graph(&[&[1], &[0]]).postdominators(), [NOWHERE, NOWHERE]);
+    }
+
+    #[test]
+    fn an_early_return_of_a_kernel_delays_nobody() {
+        // 0 -> 1, 4; 1 -> 2 (returns), 3; 3 -> 4; 4 -> end (5)
+        let mut graph = graph(&[&[1, 4], &[2, 3], &[5], &[4], &[5]]);
+        assert_eq!(graph.meeting_points()[0], 5);
+        graph.early_exits.push(2);
+        assert_eq!(graph.meeting_points(), [4, 3, 5, 4, 5]);
     }
 }

@@ -188,7 +188,7 @@ pub(crate) fn kernel(module: &Module, id: FuncId, constants: &ConstPlaces) -> Ke
     for &f in &reach.order {
         let function = &module.functions[f.0 as usize];
         let body = function.body.as_ref().unwrap_or(&empty);
-        let graph = Graph::new(body);
+        let graph = Graph::new(body, function.is_kernel);
         let place = function_places(function, f, body, &graph, &mut pools);
         for r in &place.allocation.read_first {
             let register = &body.registers[r.0 as usize];
@@ -268,7 +268,7 @@ fn function(
     let empty = Body::default();
     let body = function.body.as_ref().unwrap_or(&empty);
     let entry = kernel.code.len() as u32;
-    let meet = graph.postdominators();
+    let meet = graph.meeting_points();
     let caller = Caller { reach, id: places.id };
     let mut resolver = Resolver {
         function,
@@ -372,6 +372,8 @@ fn one(
     Ok(match inst.opcode {
         O::Bra => control::branch(at, inst, meet)?,
         O::Brx => control::table(at, inst, meet)?,
+        // A kernel's `ret` is its `exit`.
+        O::Ret if at.function.is_kernel => Op::Exit,
         O::Ret => Op::Branch {
             target: graph.end(),
             reconverge: meet,
