@@ -5,7 +5,7 @@ use tile33_layout::{Op, Space};
 
 use crate::cures::{pitches, size, swizzles};
 use crate::language::{Access, Span};
-use crate::{Arrangement, Budget, Instruction, Pattern, PatternError, Placement, TextError, Threads, Tile};
+use crate::{Arrangement, Block, Budget, Instruction, Pattern, PatternError, Placement, TextError, Threads, Tile};
 
 /// An access with its instruction: `st tile[ty][tx]`, `ld.v4 tile[ty][4 * tx]`.
 ///
@@ -32,6 +32,14 @@ impl AccessSpec {
     /// # Errors
     ///
     /// What is no access, with the column.
+    ///
+    /// ```
+    /// use tile33_explain::AccessSpec;
+    /// use tile33_layout::Op;
+    /// assert_eq!(AccessSpec::parse("st.v2 tile[ty][2 * tx]")?.instruction.op, Op::Store);
+    /// assert_eq!(AccessSpec::parse("tile[ty][tx]")?.instruction.op, Op::Load);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn parse(source: &str) -> Result<Self, TextError> {
         let lead = source.len() - source.trim_start().len();
         let word_end = source[lead..]
@@ -86,6 +94,13 @@ impl AccessSpec {
 }
 
 /// A tile and everything that is done with it.
+///
+/// ```
+/// use tile33_explain::Plan;
+/// let plan = Plan::new("f32[32][32]", &["ld tile[ty][tx]"], "32x8")?;
+/// assert_eq!(plan.advise(false)?.best, 0); // do nothing
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The tile.
@@ -103,6 +118,14 @@ pub struct Plan {
 }
 
 /// What one access costs with one layout, over all warps of a block.
+///
+/// ```
+/// use tile33_explain::Plan;
+/// let plan = Plan::new("f32[32][32]", &["st tile[ty][tx]", "ld tile[tx][ty]"], "32x8")?;
+/// let advice = plan.advise(false)?;
+/// assert_eq!(advice.table[0].costs[1].cost().map(|cost| (cost.requests, cost.wavefronts)), Some((8, 256)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Cost {
     /// Warps that access anything.
@@ -114,6 +137,13 @@ pub struct Cost {
 }
 
 /// What one access costs, or why it cannot be made.
+///
+/// ```
+/// use tile33_explain::{Plan, Served};
+/// let plan = Plan::new("f32[32][33]", &["ld.v4 tile[ty][4 * tx] if tx < 8"], "32x8")?;
+/// assert!(matches!(plan.advise(false)?.table[0].costs[0], Served::Problem { .. })); // pitch 33 misaligns
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Served {
@@ -128,6 +158,11 @@ pub enum Served {
 
 impl Served {
     /// The cost, if it can be made.
+    ///
+    /// ```
+    /// use tile33_explain::Served;
+    /// assert_eq!(Served::Problem { problem: "misaligned".into() }.cost(), None);
+    /// ```
     pub fn cost(&self) -> Option<&Cost> {
         match self {
             Self::Cost(cost) => Some(cost),
@@ -137,6 +172,14 @@ impl Served {
 }
 
 /// One layout and what it costs.
+///
+/// ```
+/// use tile33_explain::Plan;
+/// let plan = Plan::new("f32[32][32]", &["st tile[ty][tx]", "ld tile[tx][ty]"], "32x8")?;
+/// let advice = plan.advise(false)?;
+/// assert_eq!((advice.table[0].layout.as_str(), advice.table[0].bytes), ("pitch 32", 4096));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     /// `pitch 33`, `swizzle 5,0,5`, ..
@@ -158,6 +201,14 @@ pub struct Candidate {
 }
 
 /// The trade-off table, and what to take from it.
+///
+/// ```
+/// use tile33_explain::Plan;
+/// let plan = Plan::new("f32[32][32]", &["st tile[ty][tx]", "ld tile[tx][ty]"], "32x8")?;
+/// let advice = plan.advise(false)?;
+/// assert!(advice.remarks[0].starts_with("take "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Advice {
     /// The array.
@@ -184,6 +235,35 @@ pub struct Advice {
 const SHOWN: usize = 3;
 
 impl Plan {
+    /// A tile in rows without padding of their own, and its accesses; blocks are counted for sm_90. What is different is
+    /// set afterwards.
+    ///
+    /// # Errors
+    ///
+    /// A tile, an access or a block that cannot be read, with the column.
+    ///
+    /// ```
+    /// use tile33_explain::Plan;
+    /// let plan = Plan::new("f32[32][32]", &["st tile[ty][tx]", "ld tile[tx][ty]"], "32x8")?;
+    /// assert_eq!(plan.accesses.len(), 2);
+    /// # Ok::<(), tile33_explain::TextError>(())
+    /// ```
+    pub fn new(tile: &str, accesses: &[&str], block: &str) -> Result<Self, TextError> {
+        let tile = Tile::parse(tile)?;
+        let threads = Threads::of(Block::parse(block)?);
+        Ok(Self {
+            arrangement: Arrangement::Pitch(tile.cols()),
+            tile,
+            base: 0,
+            accesses: accesses
+                .iter()
+                .map(|access| AccessSpec::parse(access))
+                .collect::<Result<_, _>>()?,
+            budget: Budget::of(threads.block),
+            threads,
+        })
+    }
+
     /// Tries every pitch of one period of the banks and every swizzle of the tile.
     ///
     /// # Errors
@@ -191,17 +271,8 @@ impl Plan {
     /// A layout that cannot exist, an index that cannot be computed or leaves the array's reach.
     ///
     /// ```
-    /// use std::collections::BTreeMap;
-    /// use tile33_explain::{AccessSpec, Arrangement, Block, Budget, Plan, Threads, Tile};
-    /// use tile33_layout::occupancy::Card;
-    /// let plan = Plan {
-    ///     tile: Tile::parse("f32[32][32]")?,
-    ///     arrangement: Arrangement::Pitch(32),
-    ///     base: 0,
-    ///     accesses: vec![AccessSpec::parse("st tile[ty][tx]")?, AccessSpec::parse("ld tile[tx][ty]")?],
-    ///     threads: Threads { block: Block::parse("32x8")?, block_index: [0; 3], parameters: BTreeMap::new() },
-    ///     budget: Budget { card: Card::find("sm_90").unwrap(), block_threads: 256, registers: 32, other_bytes: 0 },
-    /// };
+    /// use tile33_explain::Plan;
+    /// let plan = Plan::new("f32[32][32]", &["st tile[ty][tx]", "ld tile[tx][ty]"], "32x8")?;
     /// let advice = plan.advise(false)?;
     /// let best = &advice.table[advice.best];
     /// assert_eq!((best.wavefronts, advice.ideal), (Some(16), Some(16)));

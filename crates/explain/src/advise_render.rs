@@ -15,6 +15,14 @@ impl Advice {
     /// The advice as text: the accesses, the table, what to do.
     ///
     /// Contains ANSI styles; print it through a stream that removes them where they are not wanted.
+    ///
+    /// ```
+    /// use tile33_explain::Plan;
+    /// let plan = Plan::new("f32[32][32]", &["st tile[ty][tx]", "ld tile[tx][ty]"], "32x8")?;
+    /// let advice = plan.advise(false)?;
+    /// assert!(advice.render().contains("pitch 33"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn render(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.

@@ -1,15 +1,24 @@
 //! The question that `tile33 explain` is asked, and the answer as data.
 
 use serde::Serialize;
-use tile33_layout::{LANES, Space, WarpAccess, banks};
+use tile33_layout::{LANES, Op, Space, WarpAccess, banks};
 
 use crate::cures::{cures, row_wavefronts, size};
 use crate::formula::Derivation;
 use crate::language::Access;
 use crate::verdict::{part, plural, reason, verdict, ways};
-use crate::{Arrangement, Budget, Cure, Formula, Instruction, Pattern, PatternError, Placement, Threads, Tile};
+use crate::{
+    Arrangement, Block, Budget, Cure, Formula, Instruction, Pattern, PatternError, Placement, TextError, Threads, Tile,
+};
 
 /// One access of one warp to one tile.
+///
+/// ```
+/// use tile33_explain::Question;
+/// let question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
+/// assert_eq!(question.answer()?.excess, 31);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The tile.
@@ -31,6 +40,14 @@ pub struct Question {
 }
 
 /// What a lane does.
+///
+/// ```
+/// use tile33_explain::Question;
+/// let question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
+/// let lane = &question.answer()?.lanes[3];
+/// assert_eq!((lane.element.as_str(), lane.byte, lane.bank), ("tile[3][5]", 404, 5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lane {
     /// 0 to 31.
@@ -54,6 +71,14 @@ pub struct Lane {
 }
 
 /// A bank that several lanes or words meet in.
+///
+/// ```
+/// use tile33_explain::Question;
+/// let question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
+/// let answer = question.answer()?;
+/// assert_eq!((answer.groups[0].banks[0].bank, answer.groups[0].banks[0].words.len()), (5, 32));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bank {
     /// 0 to 31.
@@ -65,6 +90,14 @@ pub struct Bank {
 }
 
 /// A word and who wants it.
+///
+/// ```
+/// use tile33_explain::Question;
+/// let question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
+/// let answer = question.answer()?;
+/// assert_eq!(answer.groups[0].banks[0].words[1].lanes, [1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Word {
     /// Byte address divided by 4.
@@ -74,6 +107,13 @@ pub struct Word {
 }
 
 /// Lanes that are served together.
+///
+/// ```
+/// use tile33_explain::Question;
+/// let question = Question::new("f64[32][32]", "tile[tx][5]", "32x8")?;
+/// assert_eq!(question.answer()?.groups.len(), 2); // two half-warps
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupAnswer {
     /// The active lanes.
@@ -85,6 +125,14 @@ pub struct GroupAnswer {
 }
 
 /// Everything that `tile33 explain` prints.
+///
+/// ```
+/// use tile33_explain::Question;
+/// let question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
+/// let answer = question.answer()?;
+/// assert_eq!((answer.wavefronts, answer.ideal, answer.tile_bytes), (32, 1, 4096));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
     /// The access as it was asked.
@@ -150,6 +198,40 @@ pub struct Answer {
 }
 
 impl Question {
+    /// A load of one element by warp 0 of a block, from rows without padding of their own; blocks are counted for sm_90.
+    /// What is different is set afterwards.
+    ///
+    /// # Errors
+    ///
+    /// A tile, an access or a block that cannot be read, with the column.
+    ///
+    /// ```
+    /// use tile33_explain::{Arrangement, Question};
+    /// let mut question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
+    /// assert_eq!(question.cost(0)?, (32, 1));
+    /// question.arrangement = Arrangement::Xor { period: 32 };
+    /// assert_eq!(question.cost(0)?, (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(tile: &str, access: &str, block: &str) -> Result<Self, TextError> {
+        let tile = Tile::parse(tile)?;
+        let threads = Threads::of(Block::parse(block)?);
+        Ok(Self {
+            arrangement: Arrangement::Pitch(tile.cols()),
+            tile,
+            base: 0,
+            instruction: Instruction {
+                space: Space::Shared,
+                op: Op::Load,
+                vector: 1,
+            },
+            access: Access::parse(access)?,
+            budget: Budget::of(threads.block),
+            threads,
+            warp: 0,
+        })
+    }
+
     /// The answer.
     ///
     /// # Errors
@@ -157,19 +239,8 @@ impl Question {
     /// A layout that cannot exist, an index that cannot be computed, an address that no GPU accepts.
     ///
     /// ```
-    /// use std::collections::BTreeMap;
-    /// use tile33_explain::{Arrangement, Block, Budget, Instruction, Question, Threads, Tile, language::Access};
-    /// use tile33_layout::{Op, Space, occupancy::Card};
-    /// let question = Question {
-    ///     tile: Tile::parse("f32[32][32]")?,
-    ///     arrangement: Arrangement::Pitch(32),
-    ///     base: 0,
-    ///     instruction: Instruction { space: Space::Shared, op: Op::Load, vector: 1 },
-    ///     access: Access::parse("tile[tx][5]")?,
-    ///     threads: Threads { block: Block::parse("32x8")?, block_index: [0; 3], parameters: BTreeMap::new() },
-    ///     warp: 0,
-    ///     budget: Budget { card: Card::find("sm_90").unwrap(), block_threads: 256, registers: 32, other_bytes: 0 },
-    /// };
+    /// use tile33_explain::Question;
+    /// let question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
     /// let answer = question.answer()?;
     /// assert_eq!(answer.verdict, "32-way conflict: 32 lanes, 32 words, all in bank 5");
     /// assert_eq!((answer.cures[0].layout.as_str(), answer.cures[0].wavefronts), ("pitch 33", 1));
@@ -256,6 +327,13 @@ impl Question {
     /// # Errors
     ///
     /// As [`answer`](Self::answer).
+    ///
+    /// ```
+    /// use tile33_explain::Question;
+    /// let question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
+    /// assert_eq!(question.cost(7)?, (32, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cost(&self, warp: u32) -> Result<(u32, u32), PatternError> {
         let access = self.pattern(warp)?.access(&self.placement()?, self.base)?;
         Ok(match self.instruction.space {
@@ -397,6 +475,14 @@ impl Placement {
     /// # Errors
     ///
     /// A layout that cannot exist.
+    ///
+    /// ```
+    /// use tile33_explain::{Arrangement, Placement, Tile};
+    /// let tile = Tile::parse("f32[32][32]")?;
+    /// assert_eq!(Placement::of(&tile, Arrangement::Pitch(33))?.storage(), 1056);
+    /// assert!(Placement::of(&tile, Arrangement::Pitch(31)).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn of(tile: &Tile, arrangement: Arrangement) -> Result<Self, PatternError> {
         let (rows, cols) = match arrangement {
             Arrangement::Skew { .. } => (1, tile.rows().saturating_mul(tile.cols())),

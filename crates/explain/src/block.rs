@@ -30,6 +30,13 @@ impl Block {
     /// # Errors
     ///
     /// What is no such thing, and what no GPU launches: more than 1,024 threads, or 64 along z.
+    ///
+    /// ```
+    /// use tile33_explain::Block;
+    /// assert_eq!(Block::parse("8x8x4")?, Block::parse("8,8,4")?);
+    /// assert_eq!(Block::parse("32xtwo").unwrap_err().column(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn parse(source: &str) -> Result<Self, TextError> {
         let mut dims = [1; 3];
         let mut at = 0;
@@ -78,21 +85,45 @@ impl Block {
     }
 
     /// Threads along x, y and z.
+    ///
+    /// ```
+    /// use tile33_explain::Block;
+    /// assert_eq!(Block::parse("32x8")?.dims(), [32, 8, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn dims(&self) -> [u32; 3] {
         self.dims
     }
 
     /// Threads in all.
+    ///
+    /// ```
+    /// use tile33_explain::Block;
+    /// assert_eq!(Block::parse("32x8")?.threads(), 256);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn threads(&self) -> u32 {
         self.dims.iter().product()
     }
 
     /// Warps, the last perhaps partial.
+    ///
+    /// ```
+    /// use tile33_explain::Block;
+    /// assert_eq!(Block::parse("33")?.warps(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn warps(&self) -> u32 {
         self.threads().div_ceil(32)
     }
 
     /// The thread of a warp's lane, `None` past the block's end.
+    ///
+    /// ```
+    /// use tile33_explain::Block;
+    /// assert_eq!(Block::parse("16x16")?.thread(1, 17), Some([1, 3, 0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread(&self, warp: u32, lane: u32) -> Option<[u32; 3]> {
         let linear = warp.checked_mul(32)?.checked_add(lane)?;
         let [x, y, _] = self.dims;

@@ -2,11 +2,18 @@
 
 use serde::Serialize;
 use tile33_layout::XorBits;
-use tile33_layout::occupancy::{Card, Occupancy, occupancy};
+use tile33_layout::occupancy::{CARDS, Card, Occupancy, occupancy};
 
-use crate::{Arrangement, Pattern, Placement};
+use crate::{Arrangement, Block, Pattern, Placement};
 
 /// The kernel around the tile, as far as it decides what bytes cost.
+///
+/// ```
+/// use tile33_explain::Budget;
+/// use tile33_layout::occupancy::Card;
+/// let budget = Budget { card: Card::find("T4").unwrap(), block_threads: 64, registers: 32, other_bytes: 1024 };
+/// assert_eq!(budget.occupancy(4096).blocks, 12);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// The card.
@@ -20,6 +27,26 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// On sm_90, with 32 registers per thread, and the tile all the shared memory.
+    ///
+    /// ```
+    /// use tile33_explain::{Block, Budget};
+    /// let budget = Budget::of(Block::parse("32x8")?);
+    /// assert_eq!((budget.card.name, budget.occupancy(4224).blocks), ("sm_90", 8));
+    /// # Ok::<(), tile33_explain::TextError>(())
+    /// ```
+    pub fn of(block: Block) -> Self {
+        // A card of the table, found when compiling.
+        const CARD: &Card = &CARDS[6];
+        const _: () = assert!(matches!(CARD.name.as_bytes(), b"sm_90"));
+        Self {
+            card: CARD,
+            block_threads: block.threads(),
+            registers: 32,
+            other_bytes: 0,
+        }
+    }
+
     /// Blocks that fit on a multiprocessor next to each other if the tile has so many bytes.
     ///
     /// ```
@@ -35,6 +62,14 @@ impl Budget {
 }
 
 /// A layout that serves the access better.
+///
+/// ```
+/// use tile33_explain::Question;
+/// let question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
+/// let cure = &question.answer()?.cures[0];
+/// assert_eq!((cure.layout.as_str(), cure.wavefronts, cure.extra_bytes), ("pitch 33", 1, 128));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cure {
     /// `pitch 33`, `swizzle 5,0,5`, ..

@@ -6,6 +6,12 @@ use thiserror::Error;
 use crate::language::Span;
 
 /// Something in a text that has no meaning, with its place: in an access, a tile, a range.
+///
+/// ```
+/// use tile33_explain::{TextError, Tile};
+/// let error: TextError = Tile::parse("f32[").unwrap_err();
+/// assert_eq!(error.column(), 5);
+/// ```
 #[derive(Clone, Debug, Diagnostic, Error, PartialEq)]
 #[error("{message} (column {column})")]
 pub struct TextError {

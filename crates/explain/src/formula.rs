@@ -8,6 +8,14 @@ use crate::linear::Linear;
 use crate::{Arrangement, Pattern, Placement, Threads, Tile};
 
 /// The steps from an index to a bank, as text.
+///
+/// ```
+/// use tile33_explain::Question;
+/// let question = Question::new("f32[32][33]", "tile[tx][5]", "32x8")?;
+/// let formula = question.answer()?.formula.unwrap();
+/// assert_eq!((formula.element.as_str(), formula.bank_reduced.as_str()), ("33 * tx + 5", "(lane + 5) mod 32"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Formula {
     /// The element's number in terms of the names used, `33 * tx + 5`.

@@ -1,4 +1,16 @@
-//! Why a warp's access costs what it does, and what would cure it.
+//! Why a warp's access to a tile costs what it does, and what would cure it: the library behind `tile33 explain`,
+//! `tile33 advise` and `tile33 wavefronts`.
+//!
+//! | asked | answered by |
+//! |---|---|
+//! | what does `tile[tx][5]` cost, and why? | [`Question::answer`]: lanes, bytes, banks, the formula, the verdict, cures |
+//! | for which strides does it conflict? | [`Sweep`] |
+//! | which layout serves these accesses best? | [`Plan::advise`] |
+//! | what do the accesses in this file cost? | [`lines`] |
+//!
+//! All counting is `tile33-layout`'s; this crate reads the question ([`language`], [`Tile`], [`Block`]), tries layouts and
+//! puts the answer into words. Answers serialise with serde, and render to text with ANSI styles, for a stream that
+//! removes them where they are not wanted.
 mod advise;
 mod advise_render;
 mod answer;

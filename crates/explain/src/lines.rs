@@ -9,6 +9,11 @@ use thiserror::Error;
 use tile33_layout::{AccessError, LANES, Op, Space, WarpAccess};
 
 /// Why a line is no access.
+///
+/// ```
+/// use tile33_explain::lines::{LineError, cost_of_line};
+/// assert!(matches!(cost_of_line(b"{}"), Err(LineError::Json { .. })));
+/// ```
 #[derive(Debug, Error)]
 pub enum LineError {
     /// No JSON, or not the fields.
@@ -26,6 +31,11 @@ pub enum LineError {
 
 impl LineError {
     /// Where in the line, in bytes from 1, if it is a place.
+    ///
+    /// ```
+    /// use tile33_explain::lines::cost_of_line;
+    /// assert_eq!(cost_of_line(b"{]").unwrap_err().column(), Some(2));
+    /// ```
     pub fn column(&self) -> Option<usize> {
         match self {
             Self::Json { column, .. } if *column > 0 => Some(*column),
@@ -34,6 +44,11 @@ impl LineError {
     }
 
     /// What a line looks like.
+    ///
+    /// ```
+    /// use tile33_explain::lines::cost_of_line;
+    /// assert!(cost_of_line(b"{]").unwrap_err().help().contains("addrs"));
+    /// ```
     pub fn help(&self) -> &'static str {
         match self {
             Self::Json { .. } => {

@@ -31,6 +31,13 @@ impl Parameter {
     /// # Errors
     ///
     /// What is no such thing, a name that is taken, an empty range, or one of more than 4,096 values.
+    ///
+    /// ```
+    /// use tile33_explain::Parameter;
+    /// assert_eq!(Parameter::parse("offset=-3")?.single(), Some(-3));
+    /// assert!(Parameter::parse("k=5..5").is_err()); // no value
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn parse(source: &str) -> Result<Self, TextError> {
         let whole = Span {
             start: 0,

@@ -10,6 +10,12 @@ use crate::language::{Access, Builtin, Scope, Span};
 use crate::{Block, Placement, TextError, Tile};
 
 /// The instruction, less its addresses.
+///
+/// ```
+/// use tile33_explain::AccessSpec;
+/// assert_eq!(AccessSpec::parse("st.v4 tile[4 * tx]")?.instruction.vector, 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
     /// The memory.
@@ -21,6 +27,13 @@ pub struct Instruction {
 }
 
 /// The threads, and the values of the names.
+///
+/// ```
+/// use tile33_explain::{Block, Threads};
+/// let mut threads = Threads::of(Block::parse("256")?);
+/// threads.parameters.insert("stride".into(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Threads {
     /// The block's dimensions.
@@ -32,6 +45,22 @@ pub struct Threads {
 }
 
 impl Threads {
+    /// Block 0 of the grid, no parameters.
+    ///
+    /// ```
+    /// use tile33_explain::{Block, Threads};
+    /// let threads = Threads::of(Block::parse("32x8")?);
+    /// assert_eq!((threads.block.warps(), threads.parameters.len()), (8, 0));
+    /// # Ok::<(), tile33_explain::TextError>(())
+    /// ```
+    pub fn of(block: Block) -> Self {
+        Self {
+            block,
+            block_index: [0; 3],
+            parameters: BTreeMap::new(),
+        }
+    }
+
     /// What the names are worth in a lane, `None` past the block's end.
     pub(crate) fn scope<'a>(&'a self, source: &'a str, warp: u32, lane: u32) -> Option<Scope<'a>> {
         let [tx, ty, tz] = self.block.thread(warp, lane)?;
@@ -48,6 +77,13 @@ impl Threads {
 }
 
 /// Why there is no access to count.
+///
+/// ```
+/// use tile33_explain::{PatternError, Question};
+/// let error = Question::new("f32[32][32]", "tile[tx - 1][0]", "32")?.answer().unwrap_err();
+/// assert!(matches!(error, PatternError::Text(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Diagnostic, Error)]
 pub enum PatternError {
     /// The text has no meaning.
@@ -97,6 +133,14 @@ pub enum PatternError {
 const FAR: &str = "more than 2^32 elements from the start";
 
 /// The row and column that each lane of a warp accesses.
+///
+/// ```
+/// use tile33_explain::{Pattern, Question};
+/// let question = Question::new("f32[32][32]", "tile[tx][5] if tx < 9", "32x8")?;
+/// let pattern = Pattern::new(&question.tile, question.instruction, &question.access, &question.threads, 0)?;
+/// assert_eq!((pattern.mask, pattern.places[3]), (0x1ff, (3, 5)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pattern {
     /// The instruction.
@@ -124,6 +168,14 @@ impl Pattern {
     /// # Errors
     ///
     /// A wrong number of indices, or an index that cannot be computed.
+    ///
+    /// ```
+    /// use tile33_explain::{Pattern, Question};
+    /// let question = Question::new("f32[32][32]", "tile[tx][5] if tx < 9", "32x8")?;
+    /// let pattern = Pattern::new(&question.tile, question.instruction, &question.access, &question.threads, 0)?;
+    /// assert_eq!(pattern.indices[8], [8, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(
         tile: &Tile,
         instruction: Instruction,
@@ -172,6 +224,14 @@ impl Pattern {
     }
 
     /// A lane's element, `tile[3][5]`.
+    ///
+    /// ```
+    /// use tile33_explain::{Pattern, Question};
+    /// let question = Question::new("f32[32][32]", "tile[tx][5] if tx < 9", "32x8")?;
+    /// let pattern = Pattern::new(&question.tile, question.instruction, &question.access, &question.threads, 0)?;
+    /// assert_eq!(pattern.element(3), "tile[3][5]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn element(&self, lane: u32) -> String {
         self.element_of(&self.indices[lane as usize])
     }
@@ -189,11 +249,27 @@ impl Pattern {
     }
 
     /// Whether `lane` is active.
+    ///
+    /// ```
+    /// use tile33_explain::{Pattern, Question};
+    /// let question = Question::new("f32[32][32]", "tile[tx][5] if tx < 9", "32x8")?;
+    /// let pattern = Pattern::new(&question.tile, question.instruction, &question.access, &question.threads, 0)?;
+    /// assert!(pattern.is_active(8) && !pattern.is_active(9));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_active(&self, lane: u32) -> bool {
         self.mask >> lane & 1 == 1
     }
 
     /// Bytes per lane.
+    ///
+    /// ```
+    /// use tile33_explain::{Pattern, Question};
+    /// let question = Question::new("f32[32][32]", "tile[tx][5] if tx < 9", "32x8")?;
+    /// let pattern = Pattern::new(&question.tile, question.instruction, &question.access, &question.threads, 0)?;
+    /// assert_eq!(pattern.width(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn width(&self) -> u32 {
         self.instruction.vector.saturating_mul(self.element_bytes)
     }
@@ -203,6 +279,15 @@ impl Pattern {
     /// # Errors
     ///
     /// An element before the start or past 2^32 - 1, a misaligned vector, a swizzle that separates its elements.
+    ///
+    /// ```
+    /// use tile33_explain::{Arrangement, Pattern, Placement, Question};
+    /// let question = Question::new("f32[32][32]", "tile[tx][5] if tx < 9", "32x8")?;
+    /// let pattern = Pattern::new(&question.tile, question.instruction, &question.access, &question.threads, 0)?;
+    /// let padded = Placement::of(&question.tile, Arrangement::Pitch(33))?;
+    /// assert_eq!(pattern.access(&padded, 0)?.wavefronts(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn access(&self, placement: &Placement, base: u32) -> Result<WarpAccess, PatternError> {
         let vector = self.instruction.vector;
         if !placement.keeps_vectors(vector) {

@@ -5,6 +5,11 @@ use std::fmt;
 use tile33_layout::{Shape, ShapeError, XorBits};
 
 /// How the elements of a tile are placed.
+///
+/// ```
+/// use tile33_explain::Arrangement;
+/// assert_eq!(Arrangement::Xor { period: 32 }.to_string(), "col ^ (row % 32)");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// Rows of `pitch` elements one after the other.
@@ -67,11 +72,23 @@ impl Placement {
     /// # Errors
     ///
     /// The reason that the compiler would give for the type.
+    ///
+    /// ```
+    /// use tile33_explain::{Arrangement, Placement};
+    /// let overlapping = Placement { rows: 32, cols: 32, arrangement: Arrangement::Pitch(31) };
+    /// assert!(overlapping.check().is_err());
+    /// ```
     pub fn check(&self) -> Result<(), ShapeError> {
         self.with_shape(|shape| shape.check())
     }
 
     /// Calls `f` with the layout.
+    ///
+    /// ```
+    /// use tile33_explain::{Arrangement, Placement};
+    /// let padded = Placement { rows: 32, cols: 32, arrangement: Arrangement::Pitch(33) };
+    /// assert_eq!(padded.with_shape(|shape| shape.coordinates(33)), Some((1, 0)));
+    /// ```
     pub fn with_shape<R>(&self, f: impl FnOnce(&Shape<'_>) -> R) -> R {
         let Self { rows, cols, .. } = *self;
         match self.arrangement {
@@ -89,6 +106,12 @@ impl Placement {
     }
 
     /// Elements of memory. Of a checked placement.
+    ///
+    /// ```
+    /// use tile33_explain::{Arrangement, Placement};
+    /// let padded = Placement { rows: 32, cols: 32, arrangement: Arrangement::Pitch(33) };
+    /// assert_eq!(padded.storage(), 1056);
+    /// ```
     pub fn storage(&self) -> u32 {
         self.with_shape(|shape| shape.storage())
     }
@@ -108,6 +131,12 @@ impl Placement {
 
     /// Offset in elements of a row and a column, which need not be within the shape: like C's indexing, a column past
     /// the row's end is in the next row. `None` before the start and past 2^32 - 1. Of a checked placement.
+    ///
+    /// ```
+    /// use tile33_explain::{Arrangement, Placement};
+    /// let padded = Placement { rows: 32, cols: 32, arrangement: Arrangement::Pitch(33) };
+    /// assert_eq!((padded.offset(1, 0), padded.offset(0, 33), padded.offset(0, -1)), (Some(33), Some(33), None));
+    /// ```
     pub fn offset(&self, row: i64, col: i64) -> Option<u32> {
         let pitch = i64::from(self.pitch());
         let linear = u32::try_from(row.checked_mul(pitch)?.checked_add(col)?).ok()?;
@@ -147,6 +176,12 @@ impl Placement {
     }
 
     /// The type in `tile33-layout`.
+    ///
+    /// ```
+    /// use tile33_explain::{Arrangement, Placement};
+    /// let padded = Placement { rows: 32, cols: 32, arrangement: Arrangement::Pitch(33) };
+    /// assert_eq!(padded.layout_type(), "RowMajor<32, 32, 33>");
+    /// ```
     pub fn layout_type(&self) -> String {
         let Self { rows, cols, .. } = *self;
         match self.arrangement {

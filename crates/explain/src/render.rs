@@ -17,6 +17,13 @@ impl Answer {
     /// The answer as text: derivation, table, verdict, picture, cures. `all_lanes` shows each lane in the table.
     ///
     /// Contains ANSI styles; print it through a stream that removes them where they are not wanted.
+    ///
+    /// ```
+    /// use tile33_explain::Question;
+    /// let question = Question::new("f32[32][32]", "tile[tx][5]", "32x8")?;
+    /// assert!(question.answer()?.render(false).contains("32-way conflict"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn render(&self, all_lanes: bool) -> String {
         let mut text = String::new();
         self.write_heading(&mut text);

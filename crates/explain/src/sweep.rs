@@ -13,6 +13,13 @@ use crate::verdict::{gcd, verdict, ways};
 use crate::{PatternError, Question};
 
 /// The first value for which there is no answer, and why.
+///
+/// ```
+/// use tile33_explain::{Question, Sweep};
+/// let question = Question::new("f32[64]", "data[tx / k]", "32")?;
+/// assert_eq!(Sweep::new(&question, "k", 0..=3).unwrap_err().value, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Diagnostic, Error)]
 #[error("with {parameter} = {value}: {error}")]
 #[diagnostic(forward(error))]
@@ -26,6 +33,14 @@ pub struct SweepError {
 }
 
 /// What an access costs for each value of a parameter.
+///
+/// ```
+/// use tile33_explain::{Question, Sweep};
+/// let question = Question::new("f32[2048]", "data[tx * stride]", "32")?;
+/// let sweep = Sweep::new(&question, "stride", 1..=4)?;
+/// assert_eq!(sweep.unit, "wavefronts");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sweep {
     /// The access.
@@ -45,6 +60,14 @@ pub struct Sweep {
 }
 
 /// What an access costs for one value.
+///
+/// ```
+/// use tile33_explain::{Question, Sweep};
+/// let question = Question::new("f32[2048]", "data[tx * stride]", "32")?;
+/// let sweep = Sweep::new(&question, "stride", 1..=4)?;
+/// assert_eq!((sweep.points[3].value, sweep.points[3].cost), (4, 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// The parameter's value.
@@ -67,19 +90,8 @@ impl Sweep {
     /// The first value for which there is no answer, and why.
     ///
     /// ```
-    /// use std::collections::BTreeMap;
-    /// use tile33_explain::{Arrangement, Block, Budget, Instruction, Question, Sweep, Threads, Tile, language::Access};
-    /// use tile33_layout::{Op, Space, occupancy::Card};
-    /// let question = Question {
-    ///     tile: Tile::parse("f32[2048]")?,
-    ///     arrangement: Arrangement::Pitch(2048),
-    ///     base: 0,
-    ///     instruction: Instruction { space: Space::Shared, op: Op::Load, vector: 1 },
-    ///     access: Access::parse("data[tx * stride]")?,
-    ///     threads: Threads { block: Block::parse("32")?, block_index: [0; 3], parameters: BTreeMap::new() },
-    ///     warp: 0,
-    ///     budget: Budget { card: Card::find("sm_90").unwrap(), block_threads: 32, registers: 32, other_bytes: 0 },
-    /// };
+    /// use tile33_explain::{Question, Sweep};
+    /// let question = Question::new("f32[2048]", "data[tx * stride]", "32")?;
     /// let sweep = Sweep::new(&question, "stride", 1..=64)?;
     /// assert_eq!(sweep.rule.as_deref(), Some("gcd(stride, 32)"));
     /// assert_eq!(sweep.points[31].cost, 32);
@@ -135,6 +147,14 @@ impl Sweep {
     }
 
     /// The sweep as text: a line for each value, the rule, and the values of each cost.
+    ///
+    /// ```
+    /// use tile33_explain::{Question, Sweep};
+    /// let question = Question::new("f32[2048]", "data[tx * stride]", "32")?;
+    /// let sweep = Sweep::new(&question, "stride", 1..=4)?;
+    /// assert!(sweep.render().contains("stride"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn render(&self) -> String {
         let Self {
             access,

@@ -9,6 +9,11 @@ use crate::language::Span;
 ///
 /// Known are Rust's (`f32`, `u8`, `f64`, ..), with `f16` and `bf16`, vectors of them (`f32x4`), and those of CUDA C++
 /// (`float`, `float4`, `half`, ..).
+///
+/// ```
+/// use tile33_explain::Element;
+/// assert_eq!(Element::parse("bf16").map(|element| element.bytes), Some(2));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
     /// As it was written.
@@ -83,6 +88,13 @@ impl Tile {
     /// # Errors
     ///
     /// An unknown element type, no or more than four lengths, a length of 0 or past 32 bits; with the column.
+    ///
+    /// ```
+    /// use tile33_explain::Tile;
+    /// assert_eq!(Tile::parse("f64[8]")?.lengths, [8]);
+    /// assert_eq!(Tile::parse("f80[8]").unwrap_err().column(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn parse(source: &str) -> Result<Self, TextError> {
         let text = source.trim_start();
         let mut reader = Reader {

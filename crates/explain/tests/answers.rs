@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{budget, question};
+use common::{plan, question};
 use proptest::prelude::*;
-use tile33_explain::{AccessSpec, Arrangement, Block, Placement, Plan, Served, Sweep, Tile};
+use tile33_explain::{Arrangement, Placement, Served, Sweep};
 use tile33_layout::{Layout, Op, RowMajor, Typed, WarpAccess, XorBits, XorColumns};
 
 #[test]
@@ -203,34 +203,6 @@ fn lanes_that_leave_the_array_are_named() {
         inside.notes
     );
     assert_eq!(inside.mask, 0x7fff_ffff);
-}
-
-fn plan(tile: &str, accesses: &[&str], block: &str) -> Plan {
-    let block = Block::parse(block).expect("a block");
-    let tile = Tile::parse(tile).expect("a tile");
-    Plan {
-        arrangement: Arrangement::Pitch(tile.cols()),
-        tile,
-        base: 0,
-        accesses: accesses
-            .iter()
-            .map(|access| AccessSpec::parse(access).expect("an access"))
-            .collect(),
-        threads: question("f32[1]", "a[0]", "1").threads,
-        budget: budget(block),
-    }
-    .with_block(block)
-}
-
-trait WithBlock {
-    fn with_block(self, block: Block) -> Self;
-}
-
-impl WithBlock for Plan {
-    fn with_block(mut self, block: Block) -> Self {
-        self.threads.block = block;
-        self
-    }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 mod common;
 
 use anstream::adapter::strip_str;
-use common::{budget, question};
+use common::{plan, question};
 use insta::assert_snapshot;
-use tile33_explain::{AccessSpec, Arrangement, Block, Plan, Question, Sweep, Tile};
+use tile33_explain::{Arrangement, Question, Sweep};
 use tile33_layout::{Op, Space, XorBits};
 
 fn explained(question: &Question) -> String {
@@ -109,22 +109,7 @@ fn sweep_of_strides() {
 }
 
 fn advised(tile: &str, accesses: &[&str], block: &str) -> String {
-    let block = Block::parse(block).expect("a block");
-    let tile = Tile::parse(tile).expect("a tile");
-    let mut threads = question("f32[1]", "a[0]", "1").threads;
-    threads.block = block;
-    let plan = Plan {
-        arrangement: Arrangement::Pitch(tile.cols()),
-        tile,
-        base: 0,
-        accesses: accesses
-            .iter()
-            .map(|access| AccessSpec::parse(access).expect("an access"))
-            .collect(),
-        threads,
-        budget: budget(block),
-    };
-    strip_str(&plan.advise(false).expect("advice").render()).to_string()
+    strip_str(&plan(tile, accesses, block).advise(false).expect("advice").render()).to_string()
 }
 
 #[test]

@@ -6,6 +6,12 @@ use super::{Builtin, parser};
 use crate::TextError;
 
 /// Bytes `start..end` of the text.
+///
+/// ```
+/// use tile33_explain::language::{Access, Span};
+/// assert_eq!(Access::parse("tile[tx]")?.indices[0].span, Span { start: 5, end: 7 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// First byte.
@@ -53,6 +59,12 @@ impl Access {
     /// # Errors
     ///
     /// Anything that is not one, with the column at which it stops being one.
+    ///
+    /// ```
+    /// use tile33_explain::language::Access;
+    /// assert_eq!(Access::parse("if tx < 4 { data[tx] }")?.array, "data");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn parse(source: &str) -> Result<Self, TextError> {
         parser::parse(source)
     }
@@ -86,6 +98,12 @@ impl Access {
 }
 
 /// An expression, and where it stands.
+///
+/// ```
+/// use tile33_explain::language::Access;
+/// assert_eq!(Access::parse("data[((tx*2))+1]")?.indices[0].to_string(), "tx * 2 + 1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     /// What it is.
@@ -125,6 +143,12 @@ impl Expr {
 }
 
 /// An expression.
+///
+/// ```
+/// use tile33_explain::language::{Access, ExprKind};
+/// assert_eq!(Access::parse("data[0x10]")?.indices[0].kind, ExprKind::Integer(16));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// A literal.
@@ -140,6 +164,12 @@ pub enum ExprKind {
 }
 
 /// An operator before its operand.
+///
+/// ```
+/// use tile33_explain::language::{Access, ExprKind, UnaryOp};
+/// assert!(matches!(Access::parse("data[-tx]")?.indices[0].kind, ExprKind::Unary(UnaryOp::Negate, _)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOp {
     /// `-`.
@@ -149,6 +179,13 @@ pub enum UnaryOp {
 }
 
 /// An operator between two operands.
+///
+/// ```
+/// use tile33_explain::language::{Access, BinaryOp, ExprKind};
+/// let access = Access::parse("data[tx ^ ty]")?;
+/// assert!(matches!(access.indices[0].kind, ExprKind::Binary(BinaryOp::Xor, ..)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
     /// `||`.

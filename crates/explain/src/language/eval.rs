@@ -6,6 +6,11 @@ use super::{BinaryOp, Expr, ExprKind, Span, UnaryOp};
 use crate::TextError;
 
 /// A name that every thread has.
+///
+/// ```
+/// use tile33_explain::language::Builtin;
+/// assert_eq!(Builtin::parse("blockDim.y"), Some(Builtin::DimY));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Builtin {
     /// `tx`: the thread in its block.
@@ -34,6 +39,11 @@ pub enum Builtin {
 
 impl Builtin {
     /// All of them.
+    ///
+    /// ```
+    /// use tile33_explain::language::Builtin;
+    /// assert!(Builtin::ALL.iter().all(|name| Builtin::parse(name.name()) == Some(*name)));
+    /// ```
     pub const ALL: [Self; 11] = [
         Self::ThreadX,
         Self::ThreadY,
@@ -87,6 +97,16 @@ impl Builtin {
 }
 
 /// What the names are worth in one thread.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use tile33_explain::language::{Access, Builtin, Scope};
+/// let parameters = BTreeMap::new();
+/// let access = Access::parse("data[tx + 1]")?;
+/// let scope = Scope { builtins: [7, 0, 0, 0, 0, 0, 32, 1, 1, 7, 0], parameters: &parameters, source: &access.source };
+/// assert_eq!(scope.value(&access.indices[0])?, 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     /// The builtins, in the order of [`Builtin::ALL`].
@@ -99,6 +119,16 @@ pub struct Scope<'a> {
 
 impl Scope<'_> {
     /// A builtin's value.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use tile33_explain::language::{Access, Builtin, Scope};
+    /// let parameters = BTreeMap::new();
+    /// let access = Access::parse("data[tx + 1]")?;
+    /// let scope = Scope { builtins: [7, 0, 0, 0, 0, 0, 32, 1, 1, 7, 0], parameters: &parameters, source: &access.source };
+    /// assert_eq!(scope.builtin(Builtin::DimX), 32);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn builtin(&self, builtin: Builtin) -> i64 {
         self.builtins[builtin as usize]
     }
