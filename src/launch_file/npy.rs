@@ -41,6 +41,12 @@ pub(super) fn read(path: &Path) -> Result<Array, String> {
     let cannot = |error: io::Error| format!("cannot read {}: {error}", path.display());
     let mut file = BufReader::new(File::open(path).map_err(cannot)?);
     let total = file.get_ref().metadata().map_err(cannot)?.len();
+    if !shape_is_countable(&mut file).map_err(cannot)? {
+        return Err(format!(
+            "{} is cut short: its shape has more elements than 2^64",
+            path.display()
+        ));
+    }
     let header = NpyFile::new(&mut file).map_err(|error| format!("{} is no .npy file: {error}", path.display()))?;
     let npyz::DType::Plain(name) = header.dtype() else {
         return Err(format!("{} holds records; one element type is needed", path.display()));
@@ -73,6 +79,28 @@ pub(super) fn read(path: &Path) -> Result<Array, String> {
         data.chunks_exact_mut(ty.bytes() as usize).for_each(<[u8]>::reverse);
     }
     Ok(Array { ty, shape, bytes: data })
+}
+
+/// Longest header that is looked at, in bytes; NumPy's are some hundred.
+const LONGEST_HEADER: u64 = 1 << 16;
+
+/// Whether the number of elements fits into 64 bits. The reader multiplies them without looking.
+fn shape_is_countable(file: &mut BufReader<File>) -> io::Result<bool> {
+    let mut start = Vec::new();
+    file.by_ref().take(LONGEST_HEADER).read_to_end(&mut start)?;
+    file.rewind()?;
+    let text = String::from_utf8_lossy(&start);
+    let shape = text
+        .split_once("shape")
+        .and_then(|(_, rest)| rest.split_once('(')?.1.split_once(')'));
+    let numbers = shape
+        .map_or("", |(numbers, _)| numbers)
+        .split(',')
+        .map(|number| number.trim().trim_end_matches('L'));
+    // What is no number is for the reader to refuse.
+    let mut sizes = numbers.map(|number| number.parse::<u128>().unwrap_or(1));
+    let elements = sizes.try_fold(8u128, |product, size| product.checked_mul(size.max(1)));
+    Ok(elements.is_some_and(|bytes| bytes <= u64::MAX.into()))
 }
 
 /// Writes an array; whoever reads the path sees the old file or the whole new one.

@@ -63,7 +63,7 @@ pub(super) fn text(report: &Report, sources: &Sources<'_>) -> String {
     places(&mut text, report, sources);
     let _ = writeln!(
         text,
-        "{} warp instructions ({} by lanes), {} barriers, {} branches of which {} diverged",
+        "{} warp instructions, {} lane instructions, {} barriers, {} branches of which {} diverged",
         c.instructions, c.lane_instructions, c.barriers, c.branches, c.divergent_branches
     );
     if let Some(r) = &report.residency {
