@@ -3,7 +3,7 @@
 use crate::layout::{Layout, Pitched};
 
 macro_rules! matrix {
-    ($(#[$doc:meta])* $name:ident, $pointer:ty) => {
+    ($(#[$doc:meta])* $name:ident, $pointer:ty, $column:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $name<T> {
@@ -47,6 +47,18 @@ macro_rules! matrix {
                 self.base.wrapping_add(self.layout.offset_wide(row, col) as usize)
             }
 
+            /// Every `step`-th element down column `col`, from row `row` on.
+            #[inline(always)]
+            #[must_use]
+            pub fn column(self, row: u32, col: u32, step: u32) -> $column<T> {
+                $column {
+                    first: self.at(row, col),
+                    stride: u64::from(self.layout.pitch()) * u64::from(step),
+                    rows: if col < self.cols() { self.rows().saturating_sub(row) } else { 0 },
+                    step,
+                }
+            }
+
             /// The element at (`row`, `col`), if there is one.
             ///
             /// # Safety
@@ -73,16 +85,68 @@ macro_rules! matrix {
                 unsafe { *self.at(row, col) }
             }
         }
+
+        /// Elements at equal distances down a column of a matrix, from [`column`]: one address is computed, and the
+        /// others from it.
+        ///
+        #[doc = concat!("[`column`]: ", stringify!($name), "::column")]
+        #[derive(Clone, Copy)]
+        pub struct $column<T> {
+            first: $pointer,
+            /// Elements from one to the next.
+            stride: u64,
+            /// Rows from the first element to the end of the matrix, itself included; 0 outside of it.
+            rows: u32,
+            step: u32,
+        }
+
+        impl<T: Copy> $column<T> {
+            /// The same without what is `rows` rows below the first element, and further.
+            #[inline(always)]
+            #[must_use]
+            pub fn up_to(self, rows: u32) -> Self {
+                Self { rows: self.rows.min(rows), ..self }
+            }
+
+            /// Whether there is an element number `i`.
+            #[inline(always)]
+            #[must_use]
+            pub fn contains(self, i: u32) -> bool {
+                i * self.step < self.rows
+            }
+
+            /// Address of element number `i`.
+            #[inline(always)]
+            #[must_use]
+            pub fn at(self, i: u32) -> $pointer {
+                self.first.wrapping_add((u64::from(i) * self.stride) as usize)
+            }
+
+            /// Element number `i`, if there is one.
+            ///
+            /// # Safety
+            #[doc = concat!("As [`", stringify!($name), "::get`].")]
+            #[inline(always)]
+            #[must_use]
+            pub unsafe fn get(self, i: u32) -> Option<T> {
+                if self.contains(i) {
+                    // SAFETY: inside; the rest is the caller's promise.
+                    Some(unsafe { *self.at(i) })
+                } else {
+                    None
+                }
+            }
+        }
     };
 }
 
 matrix! {
     /// A matrix that a kernel reads.
-    GlobalMatrix, *const T
+    GlobalMatrix, *const T, GlobalColumn
 }
 matrix! {
     /// A matrix that a kernel writes.
-    GlobalMatrixMut, *mut T
+    GlobalMatrixMut, *mut T, GlobalColumnMut
 }
 
 impl<T: Copy> GlobalMatrixMut<T> {
@@ -106,5 +170,19 @@ impl<T: Copy> GlobalMatrixMut<T> {
     pub unsafe fn write(self, row: u32, col: u32, value: T) {
         // SAFETY: the caller's promise.
         unsafe { *self.at(row, col) = value }
+    }
+}
+
+impl<T: Copy> GlobalColumnMut<T> {
+    /// Writes element number `i`, if there is one.
+    ///
+    /// # Safety
+    /// As [`GlobalMatrixMut::set`].
+    #[inline(always)]
+    pub unsafe fn set(self, i: u32, value: T) {
+        if self.contains(i) {
+            // SAFETY: inside; the rest is the caller's promise.
+            unsafe { *self.at(i) = value }
+        }
     }
 }

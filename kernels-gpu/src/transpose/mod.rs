@@ -19,6 +19,7 @@
 
 mod variants;
 
+use cuda_std::global::GlobalColumn;
 use cuda_std::layout::{Layout, Pitched, RowMajor, XorColumns};
 use cuda_std::prelude::*;
 
@@ -28,7 +29,7 @@ pub use variants::{BLOCK, Element, TILE, VARIANTS, Variant, grid};
 const STEP: u32 = BLOCK[1];
 
 /// Elements of a tile that a thread moves.
-const PER_THREAD: usize = (TILE / STEP) as usize;
+const PER_THREAD: u32 = TILE / STEP;
 
 /// Copies `x` to `y`: what a transpose could reach at best.
 ///
@@ -42,9 +43,9 @@ pub unsafe fn copy<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u
     for_each_tile(rows, TILE, |row, col| {
         // SAFETY: both matrices are as the caller promises, and no two threads have the same element.
         unsafe {
-            let moved = read_column(x, row + ty, col + tx); // lane = tx: a row of x
-            for (j, value) in (0..).step_by(STEP as usize).zip(moved) {
-                y.set(row + ty + j, col + tx, value); // lane = tx: a row of y
+            let to = y.column(row + ty, col + tx, STEP);
+            for (i, value) in (0..).zip(read(x.column(row + ty, col + tx, STEP))) {
+                to.set(i, value); // lane = tx: a row of y
             }
         }
     });
@@ -62,9 +63,8 @@ pub unsafe fn naive<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: 
     for_each_tile(rows, TILE, |row, col| {
         // SAFETY: as in `copy`.
         unsafe {
-            let moved = read_column(x, row + ty, col + tx); // lane = tx: a row of x
-            for (j, value) in (0..).step_by(STEP as usize).zip(moved) {
-                y.set(col + tx, row + ty + j, value); // lane = tx: a column of y, one sector a lane
+            for (i, value) in (0..).zip(read(x.column(row + ty, col + tx, STEP))) {
+                y.set(col + tx, row + ty + i * STEP, value); // lane = tx: a column of y, one sector a lane
             }
         }
     });
@@ -115,14 +115,14 @@ unsafe fn through<T: Copy + Default, L: Layout>(tile: SharedTile<T, L>, x: *cons
     for_each_tile(rows, TILE, |row, col| {
         // SAFETY: as in `copy`; the barrier parts the tile's writes from its reads, `for_each_tile` these from the next.
         unsafe {
-            let moved = read_column(x, row + ty, col + tx); // lane = tx: a row of x
-            for (j, value) in (0..).step_by(STEP as usize).zip(moved) {
-                tile.write(ty + j, tx, value); // lane = tx: a row of the tile
+            for (i, value) in (0..).zip(read(x.column(row + ty, col + tx, STEP))) {
+                tile.write(ty + i * STEP, tx, value); // lane = tx: a row of the tile
             }
             sync_threads();
-            for j in (0..TILE).step_by(STEP as usize) {
-                let value = tile.read(tx, ty + j); // lane = tx: a column of the tile
-                y.set(col + ty + j, row + tx, value); // lane = tx: a row of y
+            let to = y.column(col + ty, row + tx, STEP);
+            for i in 0..PER_THREAD {
+                let value = tile.read(tx, ty + i * STEP); // lane = tx: a column of the tile
+                to.set(i, value); // lane = tx: a row of y
             }
         }
     });
@@ -144,18 +144,26 @@ pub unsafe fn dynamic<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols
     for_each_tile(rows, side, |row, col| {
         // SAFETY: as in `through`; only elements of the tile that were written are read.
         unsafe {
-            for i in (ty..side).step_by(STEP as usize) {
-                for j in (tx..side).step_by(TILE as usize) {
-                    if let Some(value) = x.get(row + i, col + j) {
-                        tile.write(i, j, value); // lane = j % 32: a row of x, a row of the tile
+            for j in (tx..side).step_by(TILE as usize) {
+                for i in (ty..side).step_by(TILE as usize) {
+                    let from = x.column(row + i, col + j, STEP).up_to(side - i);
+                    let moved = read(from); // lane = j % 32: a row of x
+                    for k in 0..PER_THREAD {
+                        if i + k * STEP < side {
+                            tile.write(i + k * STEP, j, moved[k as usize]); // lane = j % 32: a row of the tile
+                        }
                     }
                 }
             }
             sync_threads();
-            for i in (ty..side).step_by(STEP as usize) {
-                for j in (tx..side).step_by(TILE as usize) {
-                    if y.contains(col + i, row + j) {
-                        y.write(col + i, row + j, tile.read(j, i)); // lane = j % 32: a column of the tile, a row of y
+            for j in (tx..side).step_by(TILE as usize) {
+                for i in (ty..side).step_by(TILE as usize) {
+                    let to = y.column(col + i, row + j, STEP).up_to(side - i);
+                    for k in 0..PER_THREAD {
+                        if to.contains(k) {
+                            let value = tile.read(j, i + k * STEP); // lane = j % 32: a column of the tile
+                            to.set(k, value); // lane = j % 32: a row of y
+                        }
                     }
                 }
             }
@@ -178,14 +186,14 @@ fn for_each_tile(rows: u32, side: u32, body: impl Fn(u32, u32)) {
     }
 }
 
-/// Every eighth element down a column of `x` from (`row`, `col`), as many as a thread moves of a tile.
+/// What a thread moves of a tile of `x`, zeros where there is none; lane = `tx`, so a warp reads rows of `x`.
 ///
-/// All are read before any is used, so that the reads wait for memory together. Outside of `x` there are zeros.
+/// All are read before any is used, so that the reads wait for memory together.
 ///
 /// # Safety
-/// `x` is as its maker promised.
+/// `from` is of a matrix as its maker promised.
 #[inline(always)]
-unsafe fn read_column<T: Copy + Default>(x: GlobalMatrix<T>, row: u32, col: u32) -> [T; PER_THREAD] {
+unsafe fn read<T: Copy + Default>(from: GlobalColumn<T>) -> [T; PER_THREAD as usize] {
     // SAFETY: the caller's promise.
-    core::array::from_fn(|j| unsafe { x.get(row + j as u32 * STEP, col) }.unwrap_or_default())
+    core::array::from_fn(|i| unsafe { from.get(i as u32) }.unwrap_or_default())
 }
