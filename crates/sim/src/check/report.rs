@@ -1,6 +1,6 @@
 //! Findings as they are collected: one a pair of instructions, with the example of the lowest block.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Access, CheckFindings, CheckedSpace, Race, Uninitialized};
 use super::site::{SiteId, Sites};
@@ -9,8 +9,24 @@ use super::site::{SiteId, Sites};
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     races: BTreeMap<(SiteId, SiteId, CheckedSpace), Pair>,
-    uninitialized: BTreeMap<(SiteId, CheckedSpace), Missing>,
+    missing: BTreeMap<(SiteId, CheckedSpace), Missing>,
+    /// Where each instruction raced.
+    raced: BTreeSet<(SiteId, Place)>,
 }
+
+/// A word: space, block where the space is the block's own, and address.
+type Place = (CheckedSpace, u32, u64);
+
+fn place(space: CheckedSpace, block: u32, address: u64) -> Place {
+    (
+        space,
+        if space == CheckedSpace::Global { 0 } else { block },
+        address / 4,
+    )
+}
+
+/// Places that are remembered of an instruction; of more, those of the lowest blocks.
+const REMEMBERED: usize = 1 << 14;
 
 /// One access of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,19 +55,42 @@ impl Pair {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Reads of an instruction that met bytes nobody had written.
+#[derive(Clone, Debug, Default)]
 struct Missing {
+    count: u64,
+    /// By block, in the order in which the block made them.
+    reads: Vec<Read>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Read {
     block: u32,
     thread: u32,
     address: u64,
-    count: u64,
+}
+
+impl Missing {
+    fn add(&mut self, theirs: Missing) {
+        self.count += theirs.count;
+        if let Some(first) = theirs.reads.first() {
+            let at = self.reads.partition_point(|r| r.block <= first.block);
+            self.reads.splice(at..at, theirs.reads);
+            self.reads.truncate(REMEMBERED);
+        }
+    }
 }
 
 impl Collected {
     /// Two accesses race.
     #[cold]
     pub(crate) fn race(&mut self, space: CheckedSpace, first: Side, second: Side, address: u64) {
+        for side in [first, second] {
+            self.raced.insert((side.site, place(space, side.block, address)));
+        }
+        self.limit();
         let key = (first.site.min(second.site), first.site.max(second.site), space);
+        let count = 1;
         merge_pair(
             &mut self.races,
             key,
@@ -59,7 +98,7 @@ impl Collected {
                 first,
                 second,
                 address,
-                count: 1,
+                count,
             },
         );
     }
@@ -67,15 +106,11 @@ impl Collected {
     /// A read met a byte that nobody wrote.
     #[cold]
     pub(crate) fn missing(&mut self, site: SiteId, space: CheckedSpace, block: u32, thread: u32, address: u64) {
-        self.uninitialized
-            .entry((site, space))
-            .and_modify(|seen| seen.count += 1)
-            .or_insert(Missing {
-                block,
-                thread,
-                address,
-                count: 1,
-            });
+        let missing = self.missing.entry((site, space)).or_default();
+        missing.count += 1;
+        if missing.reads.len() < REMEMBERED {
+            missing.reads.push(Read { block, thread, address });
+        }
     }
 
     /// Adds another block's, whichever order blocks finish in.
@@ -83,17 +118,16 @@ impl Collected {
         for (key, theirs) in other.races {
             merge_pair(&mut self.races, key, theirs);
         }
-        for (key, theirs) in other.uninitialized {
-            self.uninitialized
-                .entry(key)
-                .and_modify(|ours| {
-                    let count = ours.count + theirs.count;
-                    if theirs.block < ours.block {
-                        *ours = theirs;
-                    }
-                    ours.count = count;
-                })
-                .or_insert(theirs);
+        for (key, theirs) in other.missing {
+            self.missing.entry(key).or_default().add(theirs);
+        }
+        self.raced.extend(other.raced);
+        self.limit();
+    }
+
+    fn limit(&mut self) {
+        while self.raced.len() > 4 * REMEMBERED {
+            self.raced.pop_last();
         }
     }
 
@@ -120,18 +154,22 @@ impl Collected {
             })
             .collect();
         races.sort_by_key(|r| (r.first.pc.min(r.second.pc), r.first.pc.max(r.second.pc), r.space));
-        let mut uninitialized: Vec<_> = self
-            .uninitialized
-            .into_iter()
-            .map(|((site, space), m)| Uninitialized {
-                pc: sites.get(site).pc,
-                space,
-                block: m.block,
-                thread: m.thread,
-                address: m.address,
-                count: m.count,
-            })
-            .collect();
+        // Where a read raced with the write that it should have seen, that it came first is the race's doing.
+        let mut uninitialized = Vec::new();
+        for ((site, space), missing) in self.missing {
+            let raced = |r: &&Read| self.raced.contains(&(site, place(space, r.block, r.address)));
+            let explained = missing.reads.iter().filter(raced).count() as u64;
+            if let Some(r) = missing.reads.iter().find(|r| !raced(r)) {
+                uninitialized.push(Uninitialized {
+                    pc: sites.get(site).pc,
+                    space,
+                    block: r.block,
+                    thread: r.thread,
+                    address: r.address,
+                    count: missing.count - explained,
+                });
+            }
+        }
         uninitialized.sort_by_key(|u| (u.pc, u.space));
         CheckFindings { races, uninitialized }
     }

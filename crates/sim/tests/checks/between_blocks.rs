@@ -1,0 +1,175 @@
+//! Races in global memory, within a block and between blocks, and what orders blocks.
+
+use super::*;
+
+#[test]
+fn blocks_that_store_different_values_to_one_word_race() {
+    let kernel = "mov.u32 %r1, HERE; st.global.u32 [%p0], %r1;";
+    race(
+        &run(&kernel.replace("HERE", "%ctaid.x"), 50, 32),
+        "st.global",
+        "st.global",
+    );
+    // The same value is as good as one store.
+    clean(&run(&kernel.replace("HERE", "7"), 50, 32));
+    let report = report(&kernel.replace("HERE", "%ctaid.x"), 50, 32, 0);
+    let finding = &report.findings[0];
+    assert_eq!(finding.other.as_ref().unwrap().block[0], 0);
+    assert_ne!(finding.site.block[0], 0);
+}
+
+#[test]
+fn what_one_block_writes_another_may_not_read() {
+    let kernel = format!(
+        "mov.u32 %r1, %ctaid.x; mul.wide.u32 %d1, %r1, 4; add.u64 %d2, %p1, %d1; st.global.u32 [%d2], %r1; bar.sync 0;
+         ld.global.u32 %r10, [%d2HERE]; {STORE}"
+    );
+    clean(&run(&kernel.replace("HERE", ""), 8, 32));
+    // That it is read before it is written in this run, or not, is the race's doing, and no finding of its own.
+    let next = "add.u32 %r3, %r1, 1; and.b32 %r3, %r3, 7; mul.wide.u32 %d1, %r3, 4; add.u64 %d3, %p1, %d1; bar.sync 0;";
+    let neighbour = kernel.replace("bar.sync 0;", next).replace("[%d2HERE]", "[%d3]");
+    race(&run(&neighbour, 8, 32), "st.global", "ld.global");
+}
+
+#[test]
+fn threads_of_a_block_race_in_global_memory_too() {
+    let kernel = format!(
+        "mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 4; add.u64 %d2, %p1, %d1; st.global.u32 [%d2], %r1; HERE
+         xor.b32 %r1, %r1, 32; mul.wide.u32 %d1, %r1, 4; add.u64 %d2, %p1, %d1; ld.global.u32 %r10, [%d2]; {STORE}"
+    );
+    race(
+        &run(&kernel.replace("HERE", ""), 1, 64),
+        "st.global.u32 [%d2], %r1",
+        "ld.global",
+    );
+    clean(&run(&kernel.replace("HERE", "bar.sync 0;"), 1, 64));
+}
+
+#[test]
+fn sums_by_atomics_do_not_race_whatever_the_scope_reaches() {
+    let kernel = "HERE [%p0], 1;";
+    clean(&run(&kernel.replace("HERE", "red.global.add.u32"), 20, 64));
+    clean(&run(&kernel.replace("HERE", "red.relaxed.sys.global.add.u32"), 20, 64));
+    race(
+        &run(&kernel.replace("HERE", "red.relaxed.cta.global.add.u32"), 20, 64),
+        "red",
+        "red",
+    );
+    clean(&run(&kernel.replace("HERE", "red.relaxed.cta.global.add.u32"), 1, 64));
+}
+
+/// Every block leaves a number in the scratch buffer; the last to come adds them up. Word 0 of the first buffer counts.
+fn last_block(fence: &str, count: &str) -> String {
+    format!(
+        ".shared .u32 last; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; sub.u32 %r4, %r3, 1;
+         setp.ne.u32 %q1, %r1, 0; @%q1 bra MEET;
+         mul.wide.u32 %d1, %r2, 4; add.u64 %d2, %p1, %d1; add.u32 %r5, %r2, 10; st.global.u32 [%d2], %r5; {fence}
+         {count} setp.eq.u32 %q2, %r6, %r4; selp.u32 %r7, 1, 0, %q2; st.shared.u32 [last], %r7;
+         MEET: bar.sync 0; ld.shared.u32 %r8, [last]; setp.eq.u32 %q3, %r8, 0; @%q3 bra END;
+         mov.u32 %r9, 0; mov.u32 %r10, 0;
+         SUM: mul.wide.u32 %d3, %r9, 4; add.u64 %d4, %p1, %d3; ld.global.u32 %r11, [%d4]; add.u32 %r10, %r10, %r11;
+         add.u32 %r9, %r9, 1; setp.lt.u32 %q4, %r9, %r3; @%q4 bra SUM;
+         bar.sync 0; @%q1 bra END; st.global.u32 [%p0+4], %r10; mov.u32 %r12, 0; st.global.u32 [%p0], %r12;
+         END: "
+    )
+}
+
+#[test]
+fn the_last_block_may_read_what_the_others_fenced() {
+    let count = "atom.global.inc.u32 %r6, [%p0], %r4;";
+    clean(&run(&last_block("membar.gl;", count), 12, 64));
+    clean(&run(
+        &last_block("fence.acq_rel.gpu;", "atom.relaxed.gpu.global.add.u32 %r6, [%p0], 1;"),
+        12,
+        64,
+    ));
+    clean(&run(
+        &last_block("", "atom.acq_rel.gpu.global.add.u32 %r6, [%p0], 1;"),
+        12,
+        64,
+    ));
+    for fence in ["", "membar.cta;"] {
+        race(
+            &run(&last_block(fence, count), 12, 64),
+            "st.global.u32 [%d2]",
+            "ld.global.u32 %r11",
+        );
+    }
+    let narrow = "atom.acq_rel.cta.global.add.u32 %r6, [%p0], 1;";
+    let found = run(&last_block("", narrow), 12, 64);
+    assert!(
+        found.len() >= 2 && found.iter().all(|f| f.0 == FindingKind::Race),
+        "{found:#?}"
+    );
+}
+
+/// Each block adds its number to the sum of those before it, which it gets from its neighbour: values in the scratch
+/// buffer, flags in the first one.
+fn look_back(set: &str, get: &str) -> String {
+    format!(
+        "mov.u32 %r1, %tid.x; setp.ne.u32 %q1, %r1, 0; @%q1 bra END; mov.u32 %r2, %ctaid.x; mul.wide.u32 %d1, %r2, 4;
+         add.u64 %d2, %p1, %d1; add.u64 %d3, %p0, %d1; mov.u32 %r5, 0; setp.eq.u32 %q2, %r2, 0; @%q2 bra FIRST;
+         WAIT: {get} setp.eq.u32 %q3, %r4, 0; @%q3 bra WAIT; FENCE ld.global.u32 %r5, [%d2+-4];
+         FIRST: add.u32 %r5, %r5, %r2; st.global.u32 [%d2], %r5; {set}
+         END: "
+    )
+}
+
+#[test]
+fn a_chain_of_blocks_is_ordered_link_by_link() {
+    let release = "st.release.gpu.global.u32 [%d3], 1;";
+    let acquire = "ld.acquire.gpu.global.u32 %r4, [%d3+-4];";
+    let old = (
+        "membar.gl; st.volatile.global.u32 [%d3], 1;",
+        "ld.volatile.global.u32 %r4, [%d3+-4];",
+    );
+    clean(&run(&look_back(release, acquire).replace("FENCE", ""), 40, 32));
+    clean(&run(&look_back(old.0, old.1).replace("FENCE", "membar.gl;"), 40, 32));
+    for (set, get, fence) in [
+        ("st.relaxed.gpu.global.u32 [%d3], 1;", acquire, ""),
+        (old.0, old.1, ""),
+        ("st.volatile.global.u32 [%d3], 1;", old.1, "membar.gl;"),
+        (old.0, old.1, "membar.cta;"),
+    ] {
+        let found = run(&look_back(set, get).replace("FENCE", fence), 40, 32);
+        race(&found, "st.global.u32 [%d2]", "ld.global.u32 %r5");
+    }
+}
+
+#[test]
+fn what_a_block_learned_it_passes_on() {
+    // Block 2 hears from block 1 only, which heard from block 0.
+    let chain = look_back(
+        "st.release.gpu.global.u32 [%d3], 1;",
+        "ld.acquire.gpu.global.u32 %r4, [%d3+-4];",
+    );
+    let far = chain.replace("FENCE", "setp.eq.u32 %q4, %r2, 2; @%q4 ld.global.u32 %r20, [%d2+-8];");
+    clean(&run(&far, 3, 32));
+}
+
+#[test]
+fn a_lock_in_global_memory_orders_blocks() {
+    let kernel = |lock: &str, unlock: &str| {
+        format!(
+            "mov.u32 %r1, %tid.x; setp.ne.u32 %q1, %r1, 0; @%q1 bra END;
+             TRY: {lock} setp.ne.u32 %q2, %r4, 0; @%q2 bra TRY;
+             FENCE ld.global.u32 %r5, [%p0+4]; add.u32 %r5, %r5, 1; st.global.u32 [%p0+4], %r5; FENCE {unlock}
+             END: "
+        )
+    };
+    let plain = kernel(
+        "atom.global.cas.b32 %r4, [%p0], 0, 1;",
+        "atom.global.exch.b32 %r6, [%p0], 0;",
+    );
+    clean(&run(&plain.replace("FENCE", "membar.gl;"), 16, 32));
+    let words = kernel(
+        "atom.acquire.gpu.global.cas.b32 %r4, [%p0], 0, 1;",
+        "st.release.gpu.global.u32 [%p0], 0;",
+    );
+    clean(&run(&words.replace("FENCE", ""), 16, 32));
+    let broken = run(&plain.replace("FENCE", "membar.cta;"), 16, 32);
+    assert!(
+        !broken.is_empty() && broken.iter().all(|f| f.0 == FindingKind::Race),
+        "{broken:#?}"
+    );
+}
