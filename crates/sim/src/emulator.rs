@@ -1,4 +1,56 @@
 //! The emulator as a library: load PTX, fill buffers, launch, look at the report.
+//!
+//! In a test, a kernel that races fails without a GPU:
+//!
+//! ```
+//! use tile33_sim::{Emulator, FindingKind, Launch};
+//!
+//! // Every thread writes its element of a shared array and reads its neighbour's.
+//! let kernel = |barrier: &str| {
+//!     format!(
+//!         ".version 7.0
+//!          .target sm_75
+//!          .address_size 64
+//!          .visible .entry neighbours(.param .u64 out) {{
+//!              .reg .b32 %r<8>;
+//!              .reg .b64 %rd<4>;
+//!              .shared .align 4 .b32 line[64];
+//!              ld.param.u64 %rd1, [out];
+//!              mov.u32 %r1, %tid.x;
+//!              mov.u32 %r2, line;
+//!              mad.lo.u32 %r3, %r1, 4, %r2;
+//!              st.shared.u32 [%r3], %r1;
+//!              {barrier}
+//!              xor.b32 %r4, %r1, 1;
+//!              mad.lo.u32 %r5, %r4, 4, %r2;
+//!              ld.shared.u32 %r6, [%r5];
+//!              mul.wide.u32 %rd2, %r1, 4;
+//!              add.u64 %rd3, %rd1, %rd2;
+//!              st.global.u32 [%rd3], %r6;
+//!              ret;
+//!          }}"
+//!     )
+//! };
+//!
+//! let run = |ptx: &str| {
+//!     let mut emulator = Emulator::load(ptx)?;
+//!     let out = emulator.uninit::<u32>(64)?;
+//!     let report = emulator.launch(&Launch::new("neighbours", [1, 1, 1], [64, 1, 1]).arg(out))?;
+//!     Ok::<_, Box<dyn std::error::Error>>((emulator.read(out)?, report))
+//! };
+//!
+//! let (out, report) = run(&kernel("bar.sync 0;"))?;
+//! assert!(report.is_clean());
+//! assert_eq!(out[..4], [1, 0, 3, 2]);
+//! assert_eq!((report.counters.shared_load.requests, report.counters.shared_load.wavefronts), (2, 2));
+//!
+//! let (_, report) = run(&kernel(""))?;
+//! let race = &report.findings[0];
+//! assert_eq!(race.kind, FindingKind::Race);
+//! assert_eq!(race.site.instruction, "ld.shared.u32 %r6, [%r5]");
+//! assert_eq!(race.other.as_ref().map(|o| o.instruction.as_str()), Some("st.shared.u32 [%r3], %r1"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::marker::PhantomData;
 

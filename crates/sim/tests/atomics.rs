@@ -22,10 +22,7 @@ fn every_integer_operation_leaves_what_it_says_and_returns_what_was_there() {
     )
     .clean();
     let minus = |v: i32| v as u32;
-    assert_eq!(
-        ran.out[..10],
-        [10, minus(-4), minus(-1), 1, 2, 0, 3, 1 ^ 2 ^ 3 ^ 4, 4, 4]
-    );
+    assert_eq!(ran.out[..10], [10, minus(-4), minus(-1), 1, 2, 0, 3, 4, 4, 4]);
     assert_eq!(ran.out[16..20], [0, 1, 3, 6]);
     assert_eq!(ran.out[20..24], [0, 1, 2, 0]);
     assert_eq!(ran.out[24..28], [0, 2, 1, 0]);

@@ -182,7 +182,7 @@ fn threads_and_blocks_know_where_they_are() {
     let out = emulator.read(buffer).unwrap();
     for (i, v) in out.iter().enumerate() {
         let t = i as u32 % 48;
-        assert_eq!(*v, t % 32 | t / 32 << 8 | 3 << 16, "{i}");
+        assert_eq!(*v, (t % 32) + 256 * (t / 32) + (3 << 16), "{i}");
     }
 }
 

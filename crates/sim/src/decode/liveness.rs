@@ -33,7 +33,7 @@ struct Roles {
 /// Allocates rows. Registers in `pinned` keep rows of their own, live everywhere.
 pub(crate) fn allocate(body: &Body, graph: &Graph, pinned: usize) -> Allocation {
     let count = body.registers.len();
-    let roles: Vec<Roles> = body.instructions.iter().map(|i| roles_of(i)).collect();
+    let roles: Vec<Roles> = body.instructions.iter().map(roles_of).collect();
     let mut read = vec![false; count];
     for r in roles.iter().flat_map(|r| &r.reads) {
         read[r.0 as usize] = true;
@@ -282,16 +282,25 @@ fn roles_of(inst: &Instruction) -> Roles {
         };
         collect(operand, into);
     }
-    // A vector or pair destination may hold what is read as well (`wmma.mma` never does, address operands do).
-    if writes_first
-        && let Some(Operand::Address {
-            base: AddressBase::Register(r),
-            ..
-        }) = inst.operands.first()
-    {
-        roles.reads.push(*r);
+    // What is written in part keeps the rest, and an address in the first place is read.
+    if writes_first {
+        match inst.operands.first() {
+            Some(operand @ Operand::Address { .. }) => collect(operand, &mut roles.reads),
+            Some(operand) => partial(operand, &mut roles.reads),
+            None => {}
+        }
     }
     roles
+}
+
+/// Vector registers of which an operand names one component.
+fn partial(operand: &Operand, into: &mut Vec<RegId>) {
+    match operand {
+        Operand::Register(r, Some(_)) => into.push(*r),
+        Operand::Vector(all) => all.iter().for_each(|o| partial(o, into)),
+        Operand::Pair(a, _) => partial(a, into),
+        _ => {}
+    }
 }
 
 fn collect(operand: &Operand, into: &mut Vec<RegId>) {
@@ -301,7 +310,10 @@ fn collect(operand: &Operand, into: &mut Vec<RegId>) {
             base: AddressBase::Register(r),
             ..
         } => into.push(*r),
-        Operand::Vector(all) | Operand::List(all) => all.iter().for_each(|o| collect(o, into)),
+        Operand::Video { register, .. } => into.push(*register),
+        Operand::Vector(all) | Operand::List(all) | Operand::Bracketed(all) => {
+            all.iter().for_each(|o| collect(o, into));
+        }
         Operand::Pair(a, b) => {
             collect(a, into);
             collect(b, into);

@@ -411,7 +411,7 @@ mod tests {
         assert_eq!(float("%g", 1234567.0), "1.23457e+06");
         assert_eq!(float("%g", 100000.0), "100000");
         assert_eq!(float("%a", 1.0), "0x1p+0");
-        assert_eq!(float("%08.2f", -3.14159), "-0003.14");
+        assert_eq!(float("%08.2f", -3.25), "-0003.25");
         assert_eq!(float("%f", f64::NAN), "nan");
         assert_eq!(float("%F", f64::NEG_INFINITY), "-INF");
     }
