@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr};
 use tile33::Device;
 use tile33::transpose::{ALL, Variant};
 
@@ -104,9 +104,6 @@ fn run(args: Args) -> Result<bool> {
         Some(path) => Matrix::read(path)?,
         None => Matrix::generate(args.rows, args.cols, args.element)?,
     };
-    if matrix.rows == 0 || matrix.cols == 0 {
-        return Err(miette!("a matrix has at least one row and one column"));
-    }
     let twin = match &args.against {
         Some(path) => {
             let text = std::fs::read_to_string(path).into_diagnostic();

@@ -5,13 +5,13 @@
 
 use std::marker::PhantomData;
 
-use kernels_gpu::transpose::{BLOCK, TILE, VARIANTS, grid};
+use kernels_gpu::transpose::{BLOCK, VARIANTS, grid};
 use tile33_host::{Device, DeviceBuffer, Error, Kernel, LaunchConfig, Module, Run, SharedBytes, args};
 use tile33_layout::Pitched;
 
 use crate::kernels::Kernels;
 
-pub use kernels_gpu::transpose::{Element as KernelElement, Variant};
+pub use kernels_gpu::transpose::{Element as KernelElement, TILE, Variant};
 
 /// Every variant, in the order in which they are taught.
 pub const ALL: &[Variant] = &VARIANTS;

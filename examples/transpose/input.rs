@@ -97,15 +97,19 @@ pub enum InputError {
     #[error("a matrix of numbers is written as .npy, not as {path}")]
     #[diagnostic(help("name the output with the ending .npy"))]
     NumbersAsPicture { path: String },
-    #[error("a matrix of {rows} x {cols} elements is larger than memory")]
-    TooLarge { rows: usize, cols: usize },
+    #[error("a matrix of {rows} x {cols} elements")]
+    #[diagnostic(help("rows and columns are at least 1 and at most {}", u32::MAX))]
+    Shape { rows: usize, cols: usize },
 }
 
 impl Matrix {
     /// A matrix whose elements are all bit patterns in turn, mixed: NaNs, infinities, subnormals and -0.0 among them.
     pub fn generate(rows: usize, cols: usize, element: ElementType) -> Result<Self, InputError> {
-        let count = rows.checked_mul(cols).filter(|&n| n < isize::MAX as usize / 8);
-        let count = count.ok_or(InputError::TooLarge { rows, cols })? as u64;
+        let kernels_count = |n: usize| n > 0 && u32::try_from(n).is_ok();
+        let count = rows
+            .checked_mul(cols)
+            .filter(|_| kernels_count(rows) && kernels_count(cols));
+        let count = count.ok_or(InputError::Shape { rows, cols })? as u64;
         let elements = match element {
             ElementType::F32 => Elements::F32((0..count).map(|i| f32::from_bits(mix(i) as u32)).collect()),
             ElementType::F64 => Elements::F64((0..count).map(|i| f64::from_bits(mix(i))).collect()),

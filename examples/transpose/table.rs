@@ -3,9 +3,15 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, presets};
 
 use crate::contest::{COUNTED, Outcome, Plan, Row};
+
+/// Columns of text where there is no terminal to ask.
+const WIDTH: u16 = 118;
+
+/// Bytes of shared memory that one wavefront covers: 32 banks of a word.
+const BANK_BYTES: usize = 32 * 4;
 
 /// The table and the sentences around it.
 pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
@@ -20,21 +26,28 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
     table
         .load_preset(presets::UTF8_FULL_CONDENSED)
         .set_content_arrangement(ContentArrangement::Dynamic);
+    if !table.is_tty() {
+        table.set_width(WIDTH);
+    }
     let mut header = vec![
         "variant",
         "correct",
-        "wavefronts\na shared load",
-        "a shared\nstore",
-        "sectors\na global load",
-        "a global\nstore",
+        "wavefronts\na load",
+        "wavefronts\na store",
+        "sectors\na load",
+        "sectors\na store",
     ];
     header.extend(if plan.device.is_cuda() {
         vec!["time", "GB/s"]
     } else {
         vec!["instructions"]
     });
+    let numbers = header.len();
     header.push("what it teaches");
     table.set_header(header);
+    for column in table.column_iter_mut().take(numbers) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
     for row in &outcome.rows {
         table.add_row(cells(plan, outcome, row));
     }
@@ -55,26 +68,31 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
     for row in outcome.rows.iter().filter(|row| row.wrong.is_some()) {
         let _ = writeln!(text, "{}: {}", row.name, row.wrong.as_deref().unwrap_or_default());
     }
+    let element = outcome.element_bytes;
     let _ = writeln!(
         text,
-        "\nA wavefront is one pass over the 32 banks of shared memory: 1 for each load or store of a warp is ideal.\n\
-         A sector is 32 bytes of global memory: a warp's {} bytes fill {}.",
-        32 * outcome.element_bytes,
-        outcome.element_bytes
+        "\nA wavefront is one pass over the 32 banks of shared memory; a full warp's load or store needs at least {}.\n\
+         A sector is 32 bytes of global memory; a full warp's load or store needs at least {element}.",
+        (32 * element).div_ceil(BANK_BYTES)
     );
     if plan.device.is_cuda() {
         let _ = writeln!(
             text,
-            "Times are the GPU's own, the median of {} launches in turns; GB/s count every element read once and written once.\n\
-             Wavefronts and sectors: counted by the emulator for the same PTX on {COUNTED} x {COUNTED} elements.",
+            "Both: counted by the emulator, for the same PTX on {COUNTED} x {COUNTED} elements.\n\
+             Times: the GPU's own, the median of {} launches in turns. GB/s: every element read once and written once.",
             plan.repetitions
+        );
+    } else if !plan.is_whole() {
+        let _ = writeln!(
+            text,
+            "Wavefronts: of full warps, counted on {COUNTED} x {COUNTED} elements; at the edges of this matrix some lanes idle."
         );
     }
     text
 }
 
 fn cells(plan: &Plan<'_>, outcome: &Outcome, row: &Row) -> Vec<Cell> {
-    let counters = &row.counters;
+    let (shared, global) = (&row.shared, &row.global);
     let ratio = |sum: u64, requests: u64| number((requests > 0).then(|| sum as f64 / requests as f64));
     let correct = match row.wrong {
         None => Cell::new("yes").fg(Color::Green),
@@ -83,15 +101,15 @@ fn cells(plan: &Plan<'_>, outcome: &Outcome, row: &Row) -> Vec<Cell> {
     let mut cells = vec![
         Cell::new(&row.name),
         correct,
-        ratio(counters.shared_load.wavefronts, counters.shared_load.requests),
-        ratio(counters.shared_store.wavefronts, counters.shared_store.requests),
-        ratio(counters.global_load.sectors, counters.global_load.requests),
-        ratio(counters.global_store.sectors, counters.global_store.requests),
+        ratio(shared.shared_load.wavefronts, shared.shared_load.requests),
+        ratio(shared.shared_store.wavefronts, shared.shared_store.requests),
+        ratio(global.global_load.sectors, global.global_load.requests),
+        ratio(global.global_store.sectors, global.global_store.requests),
     ];
     if plan.device.is_cuda() {
         cells.extend(timing(plan, outcome, row.time));
     } else {
-        cells.push(right(counters.instructions));
+        cells.push(right(global.instructions));
     }
     cells.push(Cell::new(lesson(row.variant.name)));
     cells
@@ -122,12 +140,12 @@ fn right(content: impl ToString) -> Cell {
 
 fn lesson(variant: &str) -> &'static str {
     match variant {
-        "copy" => "the bound: as many bytes, nothing transposed",
-        "naive" => "rows read, columns written: a sector for every lane",
-        "tiled" => "shared memory turns the tile, but its columns lie in one bank",
-        "padded" => "one unused column spreads each column over all banks",
-        "swizzled" => "so does permuting each row, without the unused column",
-        "dynamic" => "the same, with tile and pitch chosen at the launch",
+        "copy" => "the bound: the same bytes, not transposed",
+        "naive" => "a warp writes a column: a sector for each lane",
+        "tiled" => "a column of the tile lies in a single bank",
+        "padded" => "one unused column spreads it over all banks",
+        "swizzled" => "so do permuted rows, without unused space",
+        "dynamic" => "padded, with tile and pitch chosen at launch",
         _ => "",
     }
 }
