@@ -71,9 +71,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     };
     let advice = plan.advise(args.all)?;
     if args.json {
-        output::print_json(&advice)?
+        output::print_json(&advice)?;
     } else {
-        output::print(&advice.render())?
+        output::print(&advice.render())?;
     }
     Ok(ExitCode::SUCCESS)
 }

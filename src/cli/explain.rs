@@ -105,17 +105,17 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Some(range) => {
             let sweep = Sweep::new(&question, &range.name, range.values)?;
             if args.json {
-                output::print_json(&sweep)?
+                output::print_json(&sweep)?;
             } else {
-                output::print(&sweep.render())?
+                output::print(&sweep.render())?;
             }
         }
         None => {
             let answer = question.answer()?;
             if args.json {
-                output::print_json(&answer)?
+                output::print_json(&answer)?;
             } else {
-                output::print(&answer.render(args.all_lanes))?
+                output::print(&answer.render(args.all_lanes))?;
             }
         }
     }
