@@ -66,3 +66,45 @@ impl Ptxas {
         })
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// An assembler that says `words` and ends with `status`.
+    fn made_up(folder: &Path, words: &str, status: u8) -> Ptxas {
+        let path = folder.join("ptxas");
+        fs::write(&path, format!("#!/bin/sh\necho '{words}' >&2\nexit {status}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        Ptxas { path }
+    }
+
+    #[test]
+    fn what_the_assembler_says_is_passed_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = made_up(folder.path(), "Used 32 registers", 0).assemble(Path::new("k.ptx"), "sm_90");
+        assert_eq!(said.unwrap(), "Used 32 registers\n");
+    }
+
+    #[test]
+    fn a_refusal_names_the_file_and_the_architecture_and_gives_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = made_up(folder.path(), "line 7: syntax error", 255).assemble(Path::new("out/k.ptx"), "sm_100");
+        let message = refused.unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "ptxas for sm_100 failed while building `k.ptx`:\nline 7: syntax error"
+        );
+    }
+
+    #[test]
+    fn an_assembler_that_is_not_there_is_an_error_that_names_it() {
+        let ptxas = Ptxas {
+            path: PathBuf::from("/nowhere/ptxas"),
+        };
+        let message = ptxas.assemble(Path::new("k.ptx"), "sm_75").unwrap_err().to_string();
+        assert!(message.starts_with("cannot run /nowhere/ptxas: "), "{message}");
+    }
+}
