@@ -1,7 +1,10 @@
 //! Every step of the catalogue, on the emulator with all checks: right for every size, nothing found, and as expensive as
 //! it claims to be.
 
-use tile33::catalogue::{Kind, Step, steps};
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use tile33::catalogue::{CatalogueError, Kind, Step, steps};
 use tile33::{Device, Kernels};
 
 fn kernels() -> Kernels {
@@ -49,4 +52,49 @@ fn every_step_costs_what_it_claims() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_two_steps_have_the_same_entry_point_and_every_one_is_in_the_ptx() {
+    let kernels = kernels();
+    let names: Vec<&str> = kernels.module().kernels().collect();
+    let mut seen = BTreeSet::new();
+    for step in steps() {
+        assert!(seen.insert(step.entry.clone()), "{} twice", step.entry);
+        assert!(names.contains(&&*step.entry), "{} is not in the PTX", step.entry);
+        assert!(!step.lesson.is_empty() && !step.claims.is_empty(), "{}", step.entry);
+    }
+}
+
+#[test]
+fn a_size_of_the_wrong_number_of_numbers_is_refused() {
+    let kernels = kernels();
+    for step in steps() {
+        let error = step.prepare(&kernels, &[1, 2, 3, 4], 1).err().unwrap();
+        assert!(
+            matches!(error, CatalogueError::Size { given: 4, .. }),
+            "{}: {error}",
+            step.entry
+        );
+        let empty = vec![0; step.size_names.len()];
+        let refused = step.prepare(&kernels, &empty, 1).is_err();
+        // A stride of 0 is a broadcast.
+        assert!(refused || step.problem == "stride", "{}", step.entry);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_step_is_right_for_any_size_and_input(which: prop::sample::Index, long in 1usize..30_000, wide in 1usize..200, seed: u64) {
+        let steps = steps();
+        let step = which.get(&steps);
+        let size = match step.problem {
+            "transpose" => vec![wide, 1 + long % 200],
+            "stride" => vec![1 + wide % 40, long % 100],
+            _ => vec![long, wide][..step.size_names.len()].to_vec(),
+        };
+        prop_assert_eq!(wrong(step, &kernels(), &size, seed), None);
+    }
 }

@@ -58,6 +58,14 @@ pub enum CatalogueError {
         /// How many came.
         given: usize,
     },
+    /// Values that a step cannot take.
+    #[error("`{step}` takes elements of type {element} from its own generator, or a vector of them where it takes one")]
+    Values {
+        /// The step's entry point.
+        step: String,
+        /// Its element type.
+        element: &'static str,
+    },
     /// A transpose.
     #[error(transparent)]
     Transpose(#[from] crate::transpose::TransposeError),

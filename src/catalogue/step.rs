@@ -1,5 +1,6 @@
 //! What is known of a kernel before it runs.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use super::{CatalogueError, Trial};
 use crate::Kernels;
 
 type Prepare = dyn Fn(&Kernels, &[usize], u64) -> Result<Box<dyn Trial>, CatalogueError> + Send + Sync;
+type Adopt = dyn Fn(&Kernels, &[usize], Box<dyn Any>) -> Result<Box<dyn Trial>, CatalogueError> + Send + Sync;
 type PrepareClaim = dyn Fn(&Kernels) -> Result<Box<dyn Trial>, CatalogueError> + Send + Sync;
 
 /// One kernel of the catalogue, for one element type.
@@ -33,6 +35,8 @@ pub struct Step {
     /// What its accesses cost, for one input or several.
     pub claims: Vec<Claim>,
     pub(crate) prepare: Arc<Prepare>,
+    /// As `prepare`, with a `Vec` of elements.
+    pub(crate) adopt: Option<Arc<Adopt>>,
 }
 
 impl fmt::Debug for Step {
@@ -49,15 +53,59 @@ impl Step {
     /// # Errors
     /// [`CatalogueError::Size`] and what else is wrong with the size; or the device has no room.
     pub fn prepare(&self, kernels: &Kernels, size: &[usize], seed: u64) -> Result<Box<dyn Trial>, CatalogueError> {
-        if size.len() != self.size_names.len() {
-            return Err(CatalogueError::Size {
-                problem: self.problem,
-                names: self.size_names,
-                given: size.len(),
-            });
-        }
+        self.check_size(size)?;
         (self.prepare)(kernels, size, seed)
     }
+
+    /// Puts an input of your own on the device, as elements in the problem's order.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare); [`CatalogueError::Values`] where the step takes elements of another type, or none.
+    pub fn prepare_with<T: 'static>(
+        &self,
+        kernels: &Kernels,
+        size: &[usize],
+        values: Vec<T>,
+    ) -> Result<Box<dyn Trial>, CatalogueError> {
+        self.check_size(size)?;
+        match &self.adopt {
+            Some(adopt) => adopt(kernels, size, Box::new(values)),
+            None => Err(self.other_values()),
+        }
+    }
+
+    fn check_size(&self, size: &[usize]) -> Result<(), CatalogueError> {
+        if size.len() == self.size_names.len() {
+            return Ok(());
+        }
+        Err(CatalogueError::Size {
+            problem: self.problem,
+            names: self.size_names,
+            given: size.len(),
+        })
+    }
+
+    fn other_values(&self) -> CatalogueError {
+        CatalogueError::Values {
+            step: self.entry.clone(),
+            element: self.element,
+        }
+    }
+}
+
+/// The elements that `values` holds, if they are of the type.
+pub(crate) fn adopted<T: 'static>(
+    values: Box<dyn Any>,
+    step: &str,
+    element: &'static str,
+) -> Result<Vec<T>, CatalogueError> {
+    values
+        .downcast()
+        .map(|values| *values)
+        .map_err(|_| CatalogueError::Values {
+            step: step.to_owned(),
+            element,
+        })
 }
 
 /// What a kernel's accesses cost, for one input: what its documentation says, as numbers that a test can hold it to.

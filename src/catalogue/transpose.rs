@@ -21,6 +21,7 @@ use tile33_host::{Device, DeviceBuffer, compare, reference};
 use tile33_layout::{Op, Space, WarpAccess};
 
 use super::data::{POISON, Sample};
+use super::step::adopted;
 use super::{Access, CatalogueError, Claim, Kind, Launched, Step, Trial};
 use crate::Kernels;
 use crate::transpose::{ALL, Element, TransposeError, TransposeKernel, Variant, best};
@@ -107,6 +108,12 @@ fn step<T: Element + Sample + Debug + Sync>(variant: &'static Variant) -> Step {
             prepare: Arc::new(move |kernels| make(kernels, CLAIMED, 1)),
         }],
         prepare: Arc::new(move |kernels, size, seed| make(kernels, [size[0], size[1]], seed)),
+        adopt: Some(Arc::new(move |kernels, size, values| {
+            let values = adopted::<T>(values, variant.entry(element), element.name())?;
+            Ok(Box::new(TransposeTrial::of(
+                kernels, variant, size[0], size[1], values,
+            )?))
+        })),
     }
 }
 
@@ -147,20 +154,24 @@ fn accesses(variant: &Variant, bytes: u32) -> Vec<Access> {
             let access = WarpAccess::from_fn(Space::Shared, op, bytes, |lane| Some(u64::from(place(lane) * bytes)));
             access.map_or(0, |access| access.wavefronts().into())
         };
-        accesses.extend([
-            Access::new(
-                Kind::SharedStore,
-                "a row of the tile",
-                requests,
-                cost(Op::Store, &|lane| tile.offset(0, lane)),
-            ),
-            Access::new(
-                Kind::SharedLoad,
-                "a column of the tile",
-                requests,
-                cost(Op::Load, &|lane| tile.offset(lane, 0)),
-            ),
-        ]);
+        // Where elements are smaller than a word, columns differ: two lanes' elements may share a word or not.
+        let each = requests / 32;
+        accesses.extend((0..32).flat_map(|i| {
+            [
+                Access::new(
+                    Kind::SharedStore,
+                    format!("row {i} of the tile"),
+                    each,
+                    cost(Op::Store, &|lane| tile.offset(i, lane)),
+                ),
+                Access::new(
+                    Kind::SharedLoad,
+                    format!("column {i} of the tile"),
+                    each,
+                    cost(Op::Load, &|lane| tile.offset(lane, i)),
+                ),
+            ]
+        }));
     }
     accesses
 }
@@ -183,11 +194,23 @@ impl<T: Element + Sample> TransposeTrial<T> {
         cols: usize,
         seed: u64,
     ) -> Result<Self, CatalogueError> {
-        let count = rows
-            .checked_mul(cols)
-            .filter(|&count| count > 0 && count <= isize::MAX as usize / size_of::<T>());
+        let count = rows.checked_mul(cols);
+        let count = count.filter(|&count| count > 0 && count <= isize::MAX as usize / size_of::<T>());
         let count = count.ok_or(TransposeError::Shape { rows, cols })?;
-        let values = T::samples(seed, count);
+        Self::of(kernels, variant, rows, cols, T::samples(seed, count))
+    }
+
+    fn of(
+        kernels: &Kernels,
+        variant: &'static Variant,
+        rows: usize,
+        cols: usize,
+        values: Vec<T>,
+    ) -> Result<Self, CatalogueError> {
+        if rows.checked_mul(cols) != Some(values.len()) || values.is_empty() {
+            let given = values.len();
+            return Err(TransposeError::Length { given, rows, cols }.into());
+        }
         let device = kernels.device();
         Ok(Self {
             kernel: TransposeKernel::new(kernels.module(), variant)?,
@@ -195,7 +218,7 @@ impl<T: Element + Sample> TransposeTrial<T> {
             rows,
             cols,
             input: device.upload(&values)?,
-            output: device.uninit(count)?,
+            output: device.uninit(values.len())?,
             values,
         })
     }

@@ -1,5 +1,8 @@
 //! What the tests of the kernels share.
 
+// Each test is a program of its own and uses its part of this.
+#![allow(dead_code)]
+
 use tile33::Device;
 
 /// The emulator with all checks, and the first CUDA device where there is one. Says so where there is none.

@@ -10,7 +10,8 @@ use tile33_layout::StaticLayout;
 use super::{Counter, Element, PROBLEM, Values, entry as entry_point};
 use crate::Kernels;
 use crate::catalogue::data::{Random, Sample};
-use crate::catalogue::error::not_empty;
+use crate::catalogue::error::{not_empty, same_length};
+use crate::catalogue::step::adopted;
 use crate::catalogue::{Access, CatalogueError, Claim, Kind, Launched, Record, Step, Trial};
 
 /// Every histogram, for every element type it exists for.
@@ -157,16 +158,16 @@ impl Method {
                 claim("all values equal", method.accesses::<T>(true), |_| 77),
             ],
             prepare: Arc::new(move |kernels, size, seed| {
-                let (len, values) = (size[0], size.get(1).copied().unwrap_or(BYTE_VALUES));
-                not_empty(PROBLEM, "the input", len)?;
-                not_empty(PROBLEM, "the counts", values)?;
-                Ok(Box::new(HistogramTrial::<T>::new(
-                    kernels,
-                    method,
-                    mixed(seed, len, values),
-                    values,
-                )?))
+                let [len, values] = with_default(size)?;
+                let input = mixed(seed, len, values);
+                Ok(Box::new(HistogramTrial::<T>::new(kernels, method, input, values)?))
             }),
+            adopt: Some(Arc::new(move |kernels, size, input| {
+                let input = adopted::<T>(input, &entry_point::<T>(method.name), T::NAME)?;
+                let [len, values] = with_default(size)?;
+                same_length(PROBLEM, "the input", input.len(), len)?;
+                Ok(Box::new(HistogramTrial::<T>::new(kernels, method, input, values)?))
+            })),
         }
     }
 
@@ -209,6 +210,14 @@ impl Method {
         }
         accesses
     }
+}
+
+/// Elements and values of a size; those of a byte where the size does not say.
+fn with_default(size: &[usize]) -> Result<[usize; 2], CatalogueError> {
+    let (len, values) = (size[0], size.get(1).copied().unwrap_or(BYTE_VALUES));
+    not_empty(PROBLEM, "the input", len)?;
+    not_empty(PROBLEM, "the counts", values)?;
+    Ok([len, values])
 }
 
 /// Sizes around a vector's and a block's end, with few, many, and more values than fit into shared memory without asking.

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::Kernels;
 use crate::catalogue::data::{POISON, Sample};
-use crate::catalogue::error::not_empty;
+use crate::catalogue::error::{not_empty, same_length};
+use crate::catalogue::step::adopted;
 use crate::catalogue::{Access, CatalogueError, Claim, Kind, Launched, Record, Step, Trial, Way};
 
 /// Every reduction, for every element type it exists for.
@@ -132,20 +133,19 @@ const EDGES: [usize; 18] = [
 ];
 
 /// A step, of which `make` makes a trial with so many elements from a seed.
-fn step(
+fn step<T: Judged>(
     name: &'static str,
-    element: &'static str,
     entry: String,
     lesson: &'static str,
     accesses: Vec<Access>,
-    make: impl Fn(&Kernels, usize, u64) -> Result<Box<dyn Trial>, CatalogueError> + Send + Sync + 'static,
+    make: impl Fn(&Kernels, Vec<T>) -> Result<Box<dyn Trial>, CatalogueError> + Send + Sync + 'static,
 ) -> Step {
     let make = Arc::new(make);
-    let claimed = Arc::clone(&make);
+    let (claimed, adopting, name_of_step) = (Arc::clone(&make), Arc::clone(&make), entry.clone());
     Step {
         problem: "reduce",
         name,
-        element,
+        element: T::NAME,
         entry,
         lesson,
         size_names: &["elements"],
@@ -154,12 +154,18 @@ fn step(
         claims: vec![Claim {
             input: format!("{CLAIMED_LEN} elements"),
             accesses,
-            prepare: Arc::new(move |kernels| claimed(kernels, CLAIMED_LEN, 1)),
+            prepare: Arc::new(move |kernels| claimed(kernels, T::samples(1, CLAIMED_LEN))),
         }],
         prepare: Arc::new(move |kernels, size, seed| {
             not_empty("reduce", "the input", size[0])?;
-            make(kernels, size[0], seed)
+            make(kernels, T::samples(seed, size[0]))
         }),
+        adopt: Some(Arc::new(move |kernels, size, values| {
+            let values = adopted::<T>(values, &name_of_step, T::NAME)?;
+            not_empty("reduce", "the input", size[0])?;
+            same_length("reduce", "the input", values.len(), size[0])?;
+            adopting(kernels, values)
+        })),
     }
 }
 
@@ -201,11 +207,10 @@ impl Tree {
         let name = entry.clone();
         step(
             self.name,
-            f32::NAME,
             entry,
             self.lesson,
             self.accesses(),
-            move |kernels, len, seed| Ok(Box::new(TreeTrial::new(kernels, &name, f32::samples(seed, len))?)),
+            move |kernels, values| Ok(Box::new(TreeTrial::new(kernels, &name, values)?)),
         )
     }
 
@@ -325,12 +330,10 @@ fn atomic_step<T: Judged>() -> Step {
     let lesson = "16 bytes a load, several in flight, one atomic a block: any order";
     step(
         "grid_stride_atomic",
-        T::NAME,
         entry,
         lesson,
         accesses,
-        move |kernels, len, seed| {
-            let values = T::samples(seed, len);
+        move |kernels, values: Vec<T>| {
             let device = kernels.device();
             Ok(Box::new(AtomicTrial {
                 kernel: kernels.module().kernel(&name)?,
@@ -409,12 +412,10 @@ fn grid_step<T: Judged, O: Verify<T>>(_operation: O, name: &'static str, lesson:
     }
     step(
         name,
-        T::NAME,
         entry_point::<T>(O::KERNEL),
         lesson,
         accesses,
-        |kernels, len, seed| {
-            let values = T::samples(seed, len);
+        |kernels, values: Vec<T>| {
             Ok(Box::new(GridTrial {
                 reduction: Reduction::<T, O>::new(kernels)?,
                 input: kernels.device().upload(&values)?,

@@ -10,7 +10,8 @@ use tile33_host::{DeviceBuffer, Kernel, LaunchConfig, args, compare};
 use super::{Element, Exclusive, Inclusive, Kind, LookBack, PROBLEM, depth, entry as entry_point};
 use crate::Kernels;
 use crate::catalogue::data::{POISON, Sample};
-use crate::catalogue::error::not_empty;
+use crate::catalogue::error::{not_empty, same_length};
+use crate::catalogue::step::adopted;
 use crate::catalogue::{Access, CatalogueError, Claim, Kind as AccessKind, Launched, Record, Step, Trial, Way};
 
 /// Every scan, for every element type it exists for.
@@ -72,20 +73,19 @@ const EDGES: [usize; 16] = [
     1, 2, 3, 5, 31, 33, 255, 256, 257, 511, 512, 513, 4095, 4097, 66_000, 140_001,
 ];
 
-fn step(
+fn step<T: Judged>(
     name: &'static str,
-    element: &'static str,
     entry: String,
     lesson: &'static str,
     (claimed_len, accesses): (usize, Vec<Access>),
-    make: impl Fn(&Kernels, usize, u64) -> Result<Box<dyn Trial>, CatalogueError> + Send + Sync + 'static,
+    make: impl Fn(&Kernels, Vec<T>) -> Result<Box<dyn Trial>, CatalogueError> + Send + Sync + 'static,
 ) -> Step {
     let make = Arc::new(make);
-    let claimed = Arc::clone(&make);
+    let (claimed, adopting, name_of_step) = (Arc::clone(&make), Arc::clone(&make), entry.clone());
     Step {
         problem: PROBLEM,
         name,
-        element,
+        element: T::NAME,
         entry,
         lesson,
         size_names: &["elements"],
@@ -94,12 +94,18 @@ fn step(
         claims: vec![Claim {
             input: format!("{claimed_len} elements"),
             accesses,
-            prepare: Arc::new(move |kernels| claimed(kernels, claimed_len, 1)),
+            prepare: Arc::new(move |kernels| claimed(kernels, T::samples(1, claimed_len))),
         }],
         prepare: Arc::new(move |kernels, size, seed| {
             not_empty(PROBLEM, "the input", size[0])?;
-            make(kernels, size[0], seed)
+            make(kernels, T::samples(seed, size[0]))
         }),
+        adopt: Some(Arc::new(move |kernels, size, values| {
+            let values = adopted::<T>(values, &name_of_step, T::NAME)?;
+            not_empty(PROBLEM, "the input", size[0])?;
+            same_length(PROBLEM, "the input", values.len(), size[0])?;
+            adopting(kernels, values)
+        })),
     }
 }
 
@@ -214,11 +220,10 @@ impl Tiles {
         let entry = entry_point::<T>(self.name);
         step(
             self.name,
-            T::NAME,
             entry,
             self.lesson,
             (CLAIMED_LEN, (self.accesses)()),
-            move |kernels, len, seed| Ok(Box::new(TilesTrial::<T>::new(kernels, self, T::samples(seed, len))?)),
+            move |kernels, values| Ok(Box::new(TilesTrial::<T>::new(kernels, self, values)?)),
         )
     }
 }
@@ -336,13 +341,12 @@ fn look_back_step<T: Judged + State, K: Kind>() -> Step {
     let lesson = "one pass: each tile looks back over the sums of those before it";
     let entry = entry_point::<T>(K::KERNEL);
     let claim = (look_back_tile(size_of::<T>()), look_back_accesses::<T>());
-    step(K::KERNEL, T::NAME, entry, lesson, claim, |kernels, len, seed| {
-        let values = T::samples(seed, len);
+    step(K::KERNEL, entry, lesson, claim, |kernels, values: Vec<T>| {
         let device = kernels.device();
         Ok(Box::new(LookBackTrial {
             look_back: LookBack::<T, K>::new(kernels)?,
             input: device.upload(&values)?,
-            output: device.uninit(len)?,
+            output: device.uninit(values.len())?,
             values,
         }))
     })

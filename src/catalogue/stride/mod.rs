@@ -106,6 +106,16 @@ pub fn cost(experiment: Experiment, bytes: usize, stride: u32, offset: u32) -> u
     of_lanes(experiment, bytes, |lane| Some(address(lane)))
 }
 
+/// What the kernel's other accesses of the same kind cost: those that fill the array or read it back.
+///
+/// # Panics
+/// As [`cost`].
+pub fn other_cost(experiment: Experiment, bytes: usize, stride: u32, offset: u32) -> u64 {
+    let others = steps::other_accesses(experiment, bytes, stride, offset);
+    let others = others.iter().filter(|access| access.kind == experiment.kind());
+    others.map(|access| access.requests * access.cost).sum()
+}
+
 fn of_lanes(experiment: Experiment, bytes: usize, address: impl FnMut(u32) -> Option<u64>) -> u64 {
     let (space, op) = match experiment {
         Experiment::Load => (Space::Shared, Op::Load),
@@ -282,10 +292,7 @@ impl<T: Pod> Bench<T> {
 
     /// Of the launch's accesses of the kind, all but the one in question are known: they lie side by side.
     fn cost_of_access(&self, counters: &tile33_sim::Counters) -> u64 {
-        let kind = self.experiment.kind();
-        let others = self.other_accesses();
-        let others = others.iter().filter(|access| access.kind == kind);
-        let known: u64 = others.map(|access| access.requests * access.cost).sum();
-        kind.counted(counters).1.saturating_sub(known)
+        let (_, counted) = self.experiment.kind().counted(counters);
+        counted.saturating_sub(other_cost(self.experiment, size_of::<T>(), self.stride, self.offset))
     }
 }

@@ -93,6 +93,7 @@ fn step<T: Sample + Debug>(experiment: Experiment) -> Step {
                 kernels, experiment, stride, offset, seed,
             )?)))
         }),
+        adopt: None,
     }
 }
 
@@ -179,10 +180,6 @@ impl<T: Sample> Bench<T> {
 }
 
 impl<T: Pod> Bench<T> {
-    pub(super) fn other_accesses(&self) -> Vec<Access> {
-        other_accesses(self.experiment, size_of::<T>(), self.stride, self.offset)
-    }
-
     /// What the output holds if all is right.
     fn expected(&self) -> Vec<T> {
         let lanes = 0..THREADS;

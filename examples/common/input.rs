@@ -1,0 +1,84 @@
+//! Real input: NumPy arrays and pictures.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::Path;
+
+use image::{GrayImage, ImageReader};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use npyz::{DType, NpyFile, WriterBuilder};
+
+/// The elements of a `.npy` array of any shape, as `f32`: arrays of f4 and f8 and of integers of up to 32 bits.
+pub fn read_npy(path: &Path) -> Result<Vec<f32>> {
+    let cannot = || format!("cannot read {}", path.display());
+    let file = File::open(path).into_diagnostic().wrap_err_with(cannot)?;
+    let file = NpyFile::new(BufReader::new(file))
+        .into_diagnostic()
+        .wrap_err_with(cannot)?;
+    let element = match file.dtype() {
+        DType::Plain(ty) => ty.to_string().get(1..).unwrap_or("").to_owned(),
+        _ => String::new(),
+    };
+    macro_rules! read {
+        ($ty:ty) => {{
+            let elements: Vec<$ty> = file.into_vec().into_diagnostic().wrap_err_with(cannot)?;
+            Ok(elements.into_iter().map(|element| element as f32).collect())
+        }};
+    }
+    match element.as_str() {
+        "f4" => read!(f32),
+        "f8" => read!(f64),
+        "u1" => read!(u8),
+        "i1" => read!(i8),
+        "u2" => read!(u16),
+        "i2" => read!(i16),
+        "u4" => read!(u32),
+        "i4" => read!(i32),
+        other => Err(miette!(
+            help = "f4, f8 and integers of up to 32 bits are read",
+            "{} holds elements of type `{other}`",
+            path.display()
+        )),
+    }
+}
+
+/// Writes a one-dimensional `.npy` array.
+pub fn write_npy(path: &Path, elements: &[f32]) -> Result<()> {
+    let write = || -> std::io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        let shape = [elements.len() as u64];
+        let mut writer = npyz::WriteOptions::new()
+            .default_dtype()
+            .shape(&shape)
+            .writer(&mut file)
+            .begin_nd()?;
+        writer.extend(elements)?;
+        writer.finish()?;
+        file.flush()
+    };
+    write()
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", path.display()))
+}
+
+/// A picture in shades of grey.
+pub fn read_grey(path: &Path) -> Result<GrayImage> {
+    let cannot = || format!("cannot read {} as a picture", path.display());
+    let reader = ImageReader::open(path).into_diagnostic().wrap_err_with(cannot)?;
+    let reader = reader.with_guessed_format().into_diagnostic().wrap_err_with(cannot)?;
+    Ok(reader.decode().into_diagnostic().wrap_err_with(cannot)?.into_luma8())
+}
+
+/// A picture that is neither flat nor noise: rings around a bright spot, darker to one side, slightly grained.
+pub fn draw_grey(width: u32, height: u32) -> GrayImage {
+    GrayImage::from_fn(width, height, |x, y| {
+        let (dx, dy) = (
+            f64::from(x) - f64::from(width) / 3.0,
+            f64::from(y) - f64::from(height) / 2.0,
+        );
+        let distance = dx.hypot(dy) / f64::from(width.max(height));
+        let grain = f64::from((x.wrapping_mul(73) ^ y.wrapping_mul(179)) % 13);
+        let light = 150.0 * (-3.0 * distance).exp() * (1.2 + (40.0 * distance).cos()) / 2.2;
+        image::Luma([(20.0 + light + grain) as u8])
+    })
+}
