@@ -60,7 +60,7 @@ pub fn render(rows: &[Row], cuda: bool) -> String {
 }
 
 fn cells(row: &Row, kinds: &[usize], cuda: bool) -> Vec<Cell> {
-    let mut cells = vec![Cell::new(&row.step.name)];
+    let mut cells = vec![Cell::new(row.step.name)];
     cells.push(match row.wrong {
         None => Cell::new("yes").fg(Color::Green),
         Some(_) => Cell::new("NO").fg(Color::Red).add_attribute(Attribute::Bold),
