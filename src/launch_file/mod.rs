@@ -44,7 +44,8 @@ mod init;
 mod npy;
 mod schema;
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub use arguments::Prepared;
@@ -52,7 +53,7 @@ pub use dtype::DType;
 pub use error::LaunchFileError;
 
 use error::Source;
-use schema::File;
+use schema::Schema;
 use tile33_sim::Program;
 
 /// A launch file that was read, with the PTX that it names.
@@ -60,7 +61,7 @@ use tile33_sim::Program;
 pub struct LaunchFile {
     source: Source,
     folder: PathBuf,
-    file: File,
+    file: Schema,
     ptx_path: PathBuf,
     ptx: String,
     program: Program,
@@ -77,7 +78,7 @@ impl LaunchFile {
             error,
         })?;
         let source = Source::new(path, text);
-        let file: File = toml::from_str(source.text()).map_err(|error| source.syntax(&error))?;
+        let file: Schema = toml::from_str(source.text()).map_err(|error| source.syntax(&error))?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let ptx_path = folder.join(file.ptx.get_ref());
         let ptx = read_text(&ptx_path).map_err(|error| {
@@ -117,17 +118,18 @@ impl LaunchFile {
 }
 
 /// The most bytes of a launch file or a PTX file that are read.
-const LARGEST_TEXT: u64 = 1 << 30;
+const LARGEST_TEXT: u64 = 1 << 28;
 
-fn read_text(path: &Path) -> std::io::Result<String> {
-    let size = fs::metadata(path)?.len();
-    if size > LARGEST_TEXT {
-        let message = format!("{size} bytes are more than the {LARGEST_TEXT} that are read");
-        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, message));
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    // A device may go on for ever.
+    File::open(path)?.take(LARGEST_TEXT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_TEXT {
+        let message = format!("it has more than the {LARGEST_TEXT} bytes that are read");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
-    let bytes = fs::read(path)?;
     String::from_utf8(bytes).map_err(|error| {
         let message = format!("byte {} is not UTF-8", error.utf8_error().valid_up_to());
-        std::io::Error::new(std::io::ErrorKind::InvalidData, message)
+        io::Error::new(io::ErrorKind::InvalidData, message)
     })
 }

@@ -11,7 +11,7 @@ use super::dtype::DType;
 /// The whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct File {
+pub(super) struct Schema {
     pub(super) ptx: Spanned<PathBuf>,
     pub(super) entry: Spanned<String>,
     pub(super) grid: Spanned<Vec<u32>>,

@@ -71,7 +71,7 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(run.output::<i32>(0), expected);
     }),
     ("device_assert", |run| {
-        assert_eq!(run.output::<i32>(1), (1..65).collect::<Vec<_>>())
+        assert_eq!(run.output::<i32>(1), (1..65).collect::<Vec<_>>());
     }),
     ("atomics_all", atomics),
     ("atomics_cas", |run| {

@@ -14,6 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use run::{Run, folder};
+use tile33_sim::{Launch, LaunchError, Memory, Program};
 
 /// A kernel's launch file, and what must hold of its run.
 type Case = (&'static str, fn(&Run));
@@ -86,4 +87,29 @@ fn every_kernel_runs_without_a_finding_and_equals_its_reference() {
         }
     }
     assert!(failed.is_empty(), "{} kernels fail: {failed:?}", failed.len());
+}
+
+#[test]
+fn an_instruction_that_the_emulator_does_not_have_ends_the_launch_with_its_name_and_line() {
+    let text = fs::read_to_string(folder().join("ptx/triton_matmul.sm_90.ptx")).expect("it can be read");
+    let program = Program::load(&text).expect("it parses");
+    let mut memory = Memory::new();
+    let matrix = memory.alloc(64 * 64 * 4).expect("there is memory");
+    memory.fill(matrix, 0, 64 * 64 * 4).expect("it is there");
+    let mut launch = Launch::new("triton_matmul", [1, 1, 1], [128, 1, 1]).dynamic_shared(16_384);
+    launch = (0..3).fold(launch, |launch, _| launch.pointer(matrix));
+    launch = (0..3).fold(launch, |launch, _| launch.arg(64i32));
+    launch = (0..2).fold(launch, |launch, _| launch.pointer(matrix));
+    match program.launch(&mut memory, &launch) {
+        Err(LaunchError::Unsupported { instruction, line, .. }) => {
+            assert!(instruction.starts_with("wgmma."), "{instruction}");
+            assert!(
+                text.lines()
+                    .nth(line as usize - 1)
+                    .is_some_and(|text| text.contains("wgmma.")),
+                "line {line}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
 }

@@ -14,10 +14,10 @@ pub(crate) const CASES: &[Case] = &[
     ("reduce_last_warp", |run| sums_of_blocks(run, 256)),
     ("reduce_shuffle", reduce_shuffle),
     ("reduce_last_block", |run| {
-        assert_eq!(run.output::<i32>(2), [run.input::<i32>(0).iter().sum::<i32>()])
+        assert_eq!(run.output::<i32>(2), [run.input::<i32>(0).iter().sum::<i32>()]);
     }),
     ("scan_hillis_steele", |run| {
-        assert_eq!(run.output::<i32>(1), inclusive(&run.input::<i32>(0), 256))
+        assert_eq!(run.output::<i32>(1), inclusive(&run.input::<i32>(0), 256));
     }),
     ("scan_blelloch", |run| {
         let input = run.input::<i32>(0);
@@ -36,7 +36,7 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(
             run.output::<u32>(1),
             counts(run.input::<u8>(0).into_iter().map(usize::from), 256)
-        )
+        );
     }),
     ("histogram_warps", |run| {
         let bins = run.input::<u8>(0).into_iter().map(|x| usize::from(x >> 2));
@@ -47,10 +47,10 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(run.output::<u32>(1), counts(bins, 16));
     }),
     ("sort_bitonic", |run| {
-        assert_eq!(run.output::<i32>(0), sorted::<i32>(run, 512))
+        assert_eq!(run.output::<i32>(0), sorted::<i32>(run, 512));
     }),
     ("sort_warp", |run| {
-        assert_eq!(run.output::<u32>(0), sorted::<u32>(run, 32))
+        assert_eq!(run.output::<u32>(0), sorted::<u32>(run, 32));
     }),
     ("sort_radix", sort_radix),
     ("convolve_rows", |run| convolve(run, 75, 10, (1, 0))),
@@ -104,7 +104,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("kernels_nbody", nbody),
     ("triton_cumsum", |run| {
-        assert_eq!(run.output::<i32>(1), inclusive(&run.input::<i32>(0), 512))
+        assert_eq!(run.output::<i32>(1), inclusive(&run.input::<i32>(0), 512));
     }),
     ("triton_histogram", |run| {
         let bins = run.input::<i32>(0).into_iter().map(|x| x as usize);
