@@ -176,20 +176,39 @@ buffer = { type = "f32", len = 32, init = "uninit" }
     assert_eq!(report["findings"][0]["thread"], serde_json::json!([31, 0, 0]));
 }
 
-#[test]
-fn an_endless_loop_is_an_error_that_points_at_its_line() {
-    let launch = r#"ptx = "reverse.ptx"
+/// One thread, with two integers that are zero.
+const ENDLESS: &str = r#"ptx = "reverse.ptx"
 entry = "endless"
 grid = [1]
-block = [32]
+block = [1]
 max_steps = 10000
 [[arg]]
-buffer = { type = "i32", len = 1, init = "zeros" }
+buffer = { type = "i32", len = 2, init = "zeros" }
 "#;
-    let (code, out, err) = text(&Folder::new().check(launch, &[]));
+
+#[test]
+fn an_endless_loop_is_an_error_that_points_at_its_line() {
+    let (code, out, err) = text(&Folder::new().check(ENDLESS, &[]));
     assert_eq!((code, out.as_str()), (Some(2), ""));
     assert!(err.contains("10000"), "{err}");
     assert!(err.contains("reverse.ptx:"), "{err}");
+}
+
+#[test]
+fn waiting_for_what_nobody_does_is_a_deadlock() {
+    let output = Folder::new().check(
+        &ENDLESS.replace("endless", "waiting").replace("10000", "1000000"),
+        &["--json"],
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let report = json(&output);
+    let kinds: Vec<_> = report["findings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|f| f["kind"].as_str())
+        .collect();
+    assert_eq!(kinds, [Some("deadlock")]);
 }
 
 #[test]

@@ -31,7 +31,13 @@ extern "C" __global__ void spill(float *out) {
     out[threadIdx.x] = both[threadIdx.x + 1];
 }
 
+// Goes on for ever, and does something each time round.
 extern "C" __global__ void endless(volatile int *flag) {
+    while (*flag == 0) flag[1] = flag[1] + 1;
+}
+
+// Waits for what nobody does.
+extern "C" __global__ void waiting(volatile int *flag) {
     while (*flag == 0) {
     }
 }
