@@ -1,5 +1,6 @@
 //! Chores of the workspace: `cargo xtask --help`.
 
+mod differential;
 mod occupancy_grid;
 mod ptx;
 mod toolchain;
@@ -13,6 +14,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Chore {
+    Differential(differential::Args),
     OccupancyGrid(occupancy_grid::Args),
     Ptx(ptx::Args),
     Toolchain(toolchain::Args),
@@ -20,6 +22,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let result = match Chore::parse() {
+        Chore::Differential(args) => differential::run(&args),
         Chore::OccupancyGrid(args) => occupancy_grid::run(&args),
         Chore::Ptx(args) => ptx::run(&args),
         Chore::Toolchain(args) => toolchain::run(&args),

@@ -75,11 +75,17 @@ fn shl64(x: u64, n: u32) -> u64 {
     if n < 64 { x << n } else { 0 }
 }
 
+/// A position or a length. The manual takes 8 bits of them; for 64-bit fields an H200 takes all and stops at 255.
+#[inline(always)]
+fn place(x: u32, wide: bool) -> u32 {
+    if wide { x.min(255) } else { x & 0xff }
+}
+
 /// The field of `len` bits from `pos` of a number of `bits` bits. Where the field reaches past the top, and where it ends,
 /// the sign is repeated: the field's highest bit, or the number's if that is lower.
 #[inline(always)]
 fn extract(a: u64, pos: u32, len: u32, bits: u32, signed: bool) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
+    let (pos, len) = (place(pos, bits == 64), place(len, bits == 64));
     let taken = shr64(a, pos);
     // Position, within the field, from which on there is nothing but sign.
     let end = len.min(bits.saturating_sub(pos));
@@ -122,13 +128,13 @@ pub(super) fn bfi(form: &mut Form) -> Result<Alu> {
     form.done(5)?;
     let (d, a, b) = (form.dest(0, ty)?, form.source(1, ty)?, form.source(2, ty)?);
     let (pos, len) = (form.source(3, Type::U32)?, form.source(4, Type::U32)?);
-    let field = |pos: u32, len: u32| shl64(low_bits(len & 0xff), pos & 0xff);
     Ok(match ty {
         Type::B32 => fast(move |regs, active| {
             let [a, b, pos, len] = [a, b, pos, len].map(|slot| regs.r32(slot));
             let out: [u32; 32] = std::array::from_fn(|i| {
-                let field = field(pos[i], len[i]) as u32;
-                b[i] & !field | shl64(a[i].into(), pos[i] & 0xff) as u32 & field
+                let (pos, len) = (place(pos[i], false), place(len[i], false));
+                let field = shl64(low_bits(len), pos) as u32;
+                b[i] & !field | shl64(a[i].into(), pos) as u32 & field
             });
             store(regs, d, active, out);
         }),
@@ -136,8 +142,9 @@ pub(super) fn bfi(form: &mut Form) -> Result<Alu> {
             let (a, b) = (u64::row(regs, a), u64::row(regs, b));
             let (pos, len) = (regs.r32(pos), regs.r32(len));
             let out: [u64; 32] = std::array::from_fn(|i| {
-                let field = field(pos[i], len[i]);
-                b[i] & !field | shl64(a[i], pos[i] & 0xff) & field
+                let (pos, len) = (place(pos[i], true), place(len[i], true));
+                let field = shl64(low_bits(len), pos);
+                b[i] & !field | shl64(a[i], pos) & field
             });
             store(regs, d, active, out);
         }),

@@ -1,7 +1,7 @@
 //! Integer arithmetic: wrapping sums and products, quotients, absolute differences, extremes.
 //!
-//! What PTX leaves open is done as the hardware does it: a division by zero gives all ones, a remainder by zero the
-//! dividend, and the most negative number divided by -1 is itself.
+//! What PTX leaves open is as an H200 does it: a division by zero gives all ones, as quotient and as remainder, and the
+//! most negative number divided by -1 is itself.
 
 use tile33_ptx::ast::{Opcode, Type};
 
@@ -102,7 +102,7 @@ macro_rules! int {
             #[inline(always)]
             fn div(self, b: Self) -> Self { if b == 0 { !0 } else { self.wrapping_div(b) } }
             #[inline(always)]
-            fn rem(self, b: Self) -> Self { if b == 0 { self } else { self.wrapping_rem(b) } }
+            fn rem(self, b: Self) -> Self { if b == 0 { !0 } else { self.wrapping_rem(b) } }
             #[inline(always)]
             fn add_carry(self, b: Self, carry: bool) -> (Self, bool) {
                 let (a, b) = (self as $unsigned, b as $unsigned);

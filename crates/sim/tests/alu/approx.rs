@@ -246,7 +246,9 @@ fn gross_f64_approximations_have_a_zero_low_word() {
     let rows = crate::harness::floats("f64", 1, "rsqrt", 2000);
     for (x, out) in rows.iter().zip(op.all(&rows)) {
         let want = 1.0 / f64::from_bits(x[0] as u64).sqrt();
-        if want.is_nan() {
+        if let Some(nan) = format.nan_of(&x[..1]) {
+            assert_eq!(out[0], nan);
+        } else if want.is_nan() {
             assert_eq!(out[0], format.nan());
         } else if want == 0.0 {
             assert_eq!(out[0], 0);

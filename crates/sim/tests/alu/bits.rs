@@ -50,6 +50,15 @@ fn bfind_finds_the_highest_bit_that_is_not_sign() {
     }
 }
 
+/// A position or length: of a 32-bit field its low 8 bits, of a 64-bit one all of it, which is then past the end.
+fn place(x: u128, bits: u32) -> u32 {
+    if bits == 64 {
+        x.min(255) as u32
+    } else {
+        (x & 0xff) as u32
+    }
+}
+
 #[test]
 fn bfe_takes_a_field_out_and_extends_it() {
     for (ty, bits, signed) in [
@@ -68,7 +77,7 @@ fn bfe_takes_a_field_out_and_extends_it() {
             (0..70).flat_map(|pos| (0..70).map(move |len| vec![0x9234_5678_9abc_def1 >> (64 - bits), pos, len])),
         );
         op.check(&rows, |x| {
-            let (msb, pos, len) = (bits - 1, (x[1] & 0xff) as u32, (x[2] & 0xff) as u32);
+            let (msb, pos, len) = (bits - 1, place(x[1], bits), place(x[2], bits));
             let sign = if !signed || len == 0 {
                 0
             } else {
@@ -90,7 +99,7 @@ fn bfi_puts_a_field_in() {
         let mut rows = integers(&[bits, bits, 32, 32], op.code(), 1500);
         rows.extend((0..70).flat_map(|pos| (0..70).map(move |len| vec![0xdead_beef, 0x1234_5678, pos, len])));
         op.check(&rows, |x| {
-            let (pos, len) = ((x[2] & 0xff) as u32, (x[3] & 0xff) as u32);
+            let (pos, len) = (place(x[2], bits), place(x[3], bits));
             let mut f = x[1];
             for i in (0..len).filter(|i| pos + i < bits) {
                 f = f & !(1 << (pos + i)) | bit(x[0], i) << (pos + i);

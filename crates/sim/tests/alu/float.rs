@@ -1,15 +1,13 @@
 //! f32 and f64 arithmetic in every rounding mode against exact numbers rounded by search.
 
-use crate::harness::{Op, float_edges, floats, integers};
+use crate::harness::{Op, floats, integers};
 use crate::reference::Format;
 
 const MODES: [&str; 4] = ["rn", "rz", "rm", "rp"];
 
 /// What `.ftz` and `.sat` do to a plain operation.
-fn modified(format: Format, ftz: bool, sat: bool, x: &[u128], f: impl Fn(&[u128]) -> u128) -> u128 {
-    let flush = |a: u128| if ftz { format.flush(a) } else { a };
-    let x: Vec<u128> = x.iter().map(|a| flush(*a)).collect();
-    let y = flush(f(&x));
+fn modified(format: Format, ftz: bool, sat: bool, x: &[u128], f: impl Fn(Format, &[u128]) -> u128) -> u128 {
+    let y = if ftz { format.flushed(x, f) } else { f(format, x) };
     if sat { format.saturate(y) } else { y }
 }
 
@@ -43,7 +41,7 @@ fn arithmetic(name: &str, count: usize, ty: &'static str, f: impl Fn(Format, &[u
                     &format!("{words}.{ty} d, {operands};"),
                 );
                 let rows = floats(ty, count, op.code(), if count == 3 { 4000 } else { 700 });
-                op.check(&rows, |x| modified(format, ftz, sat, x, |x| f(format, x, mode)));
+                op.check(&rows, |x| modified(format, ftz, sat, x, |to, x| f(to, x, mode)));
             }
         }
     }
@@ -53,13 +51,13 @@ fn arithmetic(name: &str, count: usize, ty: &'static str, f: impl Fn(Format, &[u
 #[test]
 fn f32_sums_and_differences_round_as_told() {
     arithmetic("add", 2, "f32", |f, x, mode| f.add(x[0], x[1], mode));
-    arithmetic("sub", 2, "f32", |f, x, mode| f.add(x[0], x[1] ^ f.sign(), mode));
+    arithmetic("sub", 2, "f32", |f, x, mode| f.add(x[0], f.opposite(x[1]), mode));
 }
 
 #[test]
 fn f64_sums_and_differences_round_as_told() {
     arithmetic("add", 2, "f64", |f, x, mode| f.add(x[0], x[1], mode));
-    arithmetic("sub", 2, "f64", |f, x, mode| f.add(x[0], x[1] ^ f.sign(), mode));
+    arithmetic("sub", 2, "f64", |f, x, mode| f.add(x[0], f.opposite(x[1]), mode));
 }
 
 #[test]
@@ -107,7 +105,7 @@ fn unmodified(name: &str, count: usize, ty: &'static str, f: impl Fn(Format, &[u
             let code = format!("{name}.{mode}{flag}.{ty} d, {operands};");
             let op = Op::new(&format!("{ty} d"), &names(count, ty), &code);
             op.check(&floats(ty, count, op.code(), 1500), |x| {
-                modified(format, ftz, false, x, |x| f(format, x, mode))
+                modified(format, ftz, false, x, |to, x| f(to, x, mode))
             });
         }
     }
@@ -129,7 +127,7 @@ fn no_rounding_named_is_to_nearest() {
         let op = Op::new(&format!("{ty} d"), &names(2, ty), &format!("{name}.{ty} d, a, b;"));
         op.check(&floats(ty, 2, op.code(), 300), |x| match name {
             "add" => format.add(x[0], x[1], "rn"),
-            "sub" => format.add(x[0], x[1] ^ format.sign(), "rn"),
+            "sub" => format.add(x[0], format.opposite(x[1]), "rn"),
             _ => format.mul(x[0], x[1], "rn"),
         });
     }
@@ -171,9 +169,9 @@ fn packed_pairs_of_f32_are_two_independent_operations() {
                 op.check(&rows, |x| {
                     let one = |i: u32| {
                         let x: Vec<u128> = x.iter().map(|x| half(*x, i)).collect();
-                        modified(format, ftz, false, &x, |x| match name {
+                        modified(format, ftz, false, &x, |format, x| match name {
                             "add" => format.add(x[0], x[1], mode),
-                            "sub" => format.add(x[0], x[1] ^ format.sign(), mode),
+                            "sub" => format.add(x[0], format.opposite(x[1]), mode),
                             "mul" => format.mul(x[0], x[1], mode),
                             _ => format.fma(x[0], x[1], x[2], mode),
                         })
@@ -203,7 +201,7 @@ fn narrow_operands_are_widened_exactly() {
                         .collect();
                     op.check(&rows, |x| {
                         let a = narrow.convert(wide, x[0], "rn");
-                        modified(wide, false, sat, &[a, x[1] ^ flip], |x| wide.add(x[0], x[1], mode))
+                        modified(wide, false, sat, &[a, x[1] ^ flip], |wide, x| wide.add(x[0], x[1], mode))
                     });
                 }
                 let op = Op::new(
@@ -218,7 +216,9 @@ fn narrow_operands_are_widened_exactly() {
                     .collect();
                 op.check(&rows, |x| {
                     let [a, b] = [x[0], x[1]].map(|x| narrow.convert(wide, x, "rn"));
-                    modified(wide, false, sat, &[a, b, x[2]], |x| wide.fma(x[0], x[1], x[2], mode))
+                    modified(wide, false, sat, &[a, b, x[2]], |wide, x| {
+                        wide.fma(x[0], x[1], x[2], mode)
+                    })
                 });
             }
         }
@@ -296,7 +296,12 @@ fn extremes_prefer_numbers_to_nans_and_order_the_zeros() {
         let double = Format::of("f64");
         let op = Op::new("f64 d", "f64 a, f64 b", &format!("{name}.f64 d, a, b;"));
         op.check(&floats("f64", 2, op.code(), 500), |x| {
-            extreme(double, max, false, x[0], x[1])
+            // Of two NaNs the second, made quiet.
+            if double.is_nan(x[0]) && double.is_nan(x[1]) {
+                x[1] | 1 << 51
+            } else {
+                extreme(double, max, false, x[0], x[1])
+            }
         });
     }
 }
@@ -320,7 +325,14 @@ fn signs_change_alone() {
                 }
             });
             let op = Op::new("f64 d", "f64 a", &format!("{name}.f64 d, a;"));
-            op.check(&floats("f64", 1, op.code(), 300), |x| f(x[0], 1 << 63));
+            op.check(&floats("f64", 1, op.code(), 300), |x| {
+                // A NaN keeps its sign, and is made quiet.
+                if Format::of("f64").is_nan(x[0]) {
+                    x[0] | 1 << 51
+                } else {
+                    f(x[0], 1 << 63)
+                }
+            });
         }
     }
     for (ty, bits) in [("f32", 32), ("f64", 64)] {
@@ -369,6 +381,10 @@ fn division_approximations_are_within_two_units_in_the_last_place() {
             }
             let want = format.div(x[0], x[1], "rn");
             let want = f32::from_bits(if ftz { format.flush(want) } else { want } as u32);
+            if ftz && want.abs() == f32::MIN_POSITIVE && got == 0.0 {
+                // Flushed before it was rounded up to that.
+                continue;
+            }
             if want.is_nan() {
                 assert_eq!(out[0], 0x7fff_ffff, "{name} of {a} and {b}");
             } else {
@@ -389,5 +405,4 @@ fn division_approximations_are_within_two_units_in_the_last_place() {
         0x7fff_ffff,
         "and NaN for an infinite dividend"
     );
-    assert_eq!(float_edges("f32").len(), 52);
 }

@@ -32,9 +32,8 @@ fn each(name: &str, count: usize, ty: &'static str, f: impl Fn(&[u128]) -> u128)
     });
 }
 
-fn modified(format: Format, ftz: bool, sat: bool, x: &[u128], f: impl Fn(&[u128]) -> u128) -> u128 {
-    let flush = |a: u128| if ftz { format.flush(a) } else { a };
-    let y = flush(f(&x.iter().map(|x| flush(*x)).collect::<Vec<_>>()));
+fn modified(format: Format, ftz: bool, sat: bool, x: &[u128], f: impl Fn(Format, &[u128]) -> u128) -> u128 {
+    let y = if ftz { format.flushed(x, f) } else { f(format, x) };
     if sat { format.saturate(y) } else { y }
 }
 
@@ -48,20 +47,20 @@ fn sums_products_and_fused_ones_round_once() {
                     continue;
                 }
                 let flags = format!("{}{}", if ftz { ".ftz" } else { "" }, if sat { ".sat" } else { "" });
-                let with = |x: &[u128], f: &dyn Fn(&[u128]) -> u128| modified(format, ftz, sat, x, f);
+                let with = |x: &[u128], f: &dyn Fn(Format, &[u128]) -> u128| modified(format, ftz, sat, x, f);
                 for round in ["", ".rn"] {
                     each(&format!("add{round}{flags}"), 2, ty, |x| {
-                        with(x, &|x| format.add(x[0], x[1], "rn"))
+                        with(x, &|format, x| format.add(x[0], x[1], "rn"))
                     });
                 }
                 each(&format!("sub.rn{flags}"), 2, ty, |x| {
-                    with(x, &|x| format.add(x[0], x[1] ^ 0x8000, "rn"))
+                    with(x, &|format, x| format.add(x[0], x[1] ^ 0x8000, "rn"))
                 });
                 each(&format!("mul.rn{flags}"), 2, ty, |x| {
-                    with(x, &|x| format.mul(x[0], x[1], "rn"))
+                    with(x, &|format, x| format.mul(x[0], x[1], "rn"))
                 });
                 each(&format!("fma.rn{flags}"), 3, ty, |x| {
-                    with(x, &|x| format.fma(x[0], x[1], x[2], "rn"))
+                    with(x, &|format, x| format.fma(x[0], x[1], x[2], "rn"))
                 });
             }
         }

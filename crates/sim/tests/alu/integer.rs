@@ -176,10 +176,10 @@ fn absolute_differences_are_added() {
 }
 
 #[test]
-fn quotients_truncate_and_division_by_zero_gives_all_ones() {
+fn quotients_truncate_and_division_by_zero_gives_all_ones_as_quotient_and_remainder() {
     for ty in TYPES {
         binary("div", ty, |a, b| if b == 0 { -1 } else { a / b });
-        binary("rem", ty, |a, b| if b == 0 { a } else { a % b });
+        binary("rem", ty, |a, b| if b == 0 { -1 } else { a % b });
     }
 }
 

@@ -75,10 +75,13 @@ pub(crate) enum Meaning {
     Finite(bool, Dyadic),
 }
 
-/// A type, by its name.
+/// A type, by its name: of operands and, unless [`Format::unbounded`] says otherwise, of results.
 #[derive(Clone, Copy)]
 pub(crate) struct Format {
     name: &'static str,
+    /// Bits of an operand's exponent.
+    operand: u32,
+    /// Bits of a result's exponent.
     exponent: u32,
     fraction: u32,
 }
@@ -88,13 +91,32 @@ impl Format {
         let (exponent, fraction) = float_shape(name);
         Self {
             name,
+            operand: exponent,
             exponent,
             fraction,
         }
     }
 
+    /// The same operands, with results whose exponents nothing here reaches the ends of.
+    fn unbounded(self) -> Self {
+        Self {
+            exponent: self.operand + 3,
+            ..self
+        }
+    }
+
+    /// The sign of an operand.
     pub(crate) fn sign(self) -> u128 {
-        1 << (self.exponent + self.fraction)
+        1 << (self.operand + self.fraction)
+    }
+
+    /// The sign of a result.
+    fn out_sign(self, negative: bool) -> u128 {
+        if negative {
+            1 << (self.exponent + self.fraction)
+        } else {
+            0
+        }
     }
 
     /// Bits of the largest finite magnitude.
@@ -110,7 +132,7 @@ impl Format {
         }
     }
 
-    /// The NaN that results have.
+    /// The NaN that results have if no operand is one.
     pub(crate) fn nan(self) -> u128 {
         match self.name {
             "f64" => 0xfff8_0000_0000_0000,
@@ -118,15 +140,27 @@ impl Format {
         }
     }
 
-    fn bias(self) -> i64 {
-        (1 << (self.exponent - 1)) - 1
+    /// The NaN that an operation on these operands gives, if one of them is a NaN: in f64 the first, made quiet.
+    pub(crate) fn nan_of(self, operands: &[u128]) -> Option<u128> {
+        let first = operands.iter().find(|x| self.is_nan(**x))?;
+        Some(if self.name == "f64" {
+            first | 1 << 51
+        } else {
+            self.nan()
+        })
+    }
+
+    /// The opposite; a NaN as it is.
+    pub(crate) fn opposite(self, x: u128) -> u128 {
+        if self.is_nan(x) { x } else { x ^ self.sign() }
     }
 
     /// Value of a magnitude's bits; the pattern after the largest stands for the power of two that follows it.
-    fn magnitude(self, bits: u128) -> Dyadic {
+    fn magnitude(self, exponent: u32, bits: u128) -> Dyadic {
+        let bias = (1i64 << (exponent - 1)) - 1;
         let field = (bits >> self.fraction) as i64;
         let fraction = bits & ((1 << self.fraction) - 1);
-        let smallest = 1 - self.bias() - i64::from(self.fraction);
+        let smallest = 1 - bias - i64::from(self.fraction);
         let (n, e) = if field == 0 {
             (fraction, smallest)
         } else {
@@ -138,13 +172,37 @@ impl Format {
     pub(crate) fn meaning(self, bits: u128) -> Meaning {
         let negative = bits & self.sign() != 0;
         let magnitude = bits & (self.sign() - 1);
-        if magnitude <= self.largest() {
-            return Meaning::Finite(negative, self.magnitude(magnitude));
+        let infinity = Self {
+            exponent: self.operand,
+            ..self
         }
-        if self.name != "e4m3" && magnitude == self.infinity() {
+        .infinity();
+        if magnitude < infinity {
+            return Meaning::Finite(negative, self.magnitude(self.operand, magnitude));
+        }
+        if self.name != "e4m3" && magnitude == infinity {
             Meaning::Infinite(negative)
         } else {
             Meaning::Nan
+        }
+    }
+
+    /// An operation with `.ftz`: operands flushed, and results that are below the normal range when they are rounded as
+    /// though the exponent had no bounds.
+    pub(crate) fn flushed(self, x: &[u128], f: impl Fn(Self, &[u128]) -> u128) -> u128 {
+        let x: Vec<u128> = x.iter().map(|a| self.flush(*a)).collect();
+        let y = f(self, &x);
+        if self.is_nan(y) {
+            return y;
+        }
+        let wide = self.unbounded();
+        let unbounded = f(wide, &x);
+        let magnitude = wide.magnitude(wide.exponent, unbounded & (wide.out_sign(true) - 1));
+        let normal = self.magnitude(self.operand, 1 << self.fraction);
+        if magnitude.compare(&normal).is_lt() {
+            y & self.sign()
+        } else {
+            y
         }
     }
 
@@ -154,17 +212,20 @@ impl Format {
         let (mut low, mut high) = (0u128, self.largest() + 1);
         while high - low > 1 {
             let middle = (low + high) / 2;
-            if against(&self.magnitude(middle)).is_le() {
+            if against(&self.magnitude(self.exponent, middle)).is_le() {
                 low = middle;
             } else {
                 high = middle;
             }
         }
-        let sign = if negative { self.sign() } else { 0 };
-        if against(&self.magnitude(low)).is_eq() {
+        let sign = self.out_sign(negative);
+        if against(&self.magnitude(self.exponent, low)).is_eq() {
             return sign | low;
         }
-        let middle = self.magnitude(low).add(&self.magnitude(low + 1)).half();
+        let middle = self
+            .magnitude(self.exponent, low)
+            .add(&self.magnitude(self.exponent, low + 1))
+            .half();
         let away = match mode {
             "rn" => match against(&middle) {
                 Ordering::Less => true,
@@ -183,7 +244,7 @@ impl Format {
     /// A dyadic number, rounded; zero gets the sign given.
     pub(crate) fn round_dyadic(self, x: &Dyadic, zero_negative: bool, mode: &str) -> u128 {
         if x.is_zero() {
-            return if zero_negative { self.sign() } else { 0 };
+            return self.out_sign(zero_negative);
         }
         let magnitude = x.abs();
         self.round(x.is_negative(), mode, |candidate| candidate.compare(&magnitude))
@@ -191,7 +252,8 @@ impl Format {
 
     /// `a * b + c`; `b` 1 and `c` -0 make it a sum or a product.
     pub(crate) fn fma(self, a: u128, b: u128, c: u128, mode: &str) -> u128 {
-        self.fma_of(self.meaning(a), self.meaning(b), self.meaning(c), mode)
+        self.nan_of(&[b, c, a])
+            .unwrap_or_else(|| self.fma_of(self.meaning(a), self.meaning(b), self.meaning(c), mode))
     }
 
     pub(crate) fn fma_of(self, a: Meaning, b: Meaning, c: Meaning, mode: &str) -> u128 {
@@ -206,7 +268,7 @@ impl Format {
         match (product, c) {
             (Nan, _) | (_, Nan) => self.nan(),
             (Infinite(s), Infinite(t)) if s != t => self.nan(),
-            (Infinite(s), _) | (_, Infinite(s)) => self.infinity() | if s { self.sign() } else { 0 },
+            (Infinite(s), _) | (_, Infinite(s)) => self.infinity() | self.out_sign(s),
             (Finite(s, x), Finite(t, y)) => {
                 let signed = |negative: bool, x: &Dyadic| {
                     if negative {
@@ -224,7 +286,7 @@ impl Format {
 
     /// The number 1.
     pub(crate) fn one(self) -> u128 {
-        (self.bias() as u128) << self.fraction
+        ((1 << (self.operand - 1)) - 1) << self.fraction
     }
 
     pub(crate) fn add(self, a: u128, b: u128, mode: &str) -> u128 {
@@ -235,18 +297,23 @@ impl Format {
         use Meaning::Finite;
         // Adding a zero of the product's own sign changes nothing.
         let negative = (a ^ b) & self.sign() != 0;
-        self.fma_of(
-            self.meaning(a),
-            self.meaning(b),
-            Finite(negative, Dyadic::integer(0)),
-            mode,
-        )
+        self.nan_of(&[b, a]).unwrap_or_else(|| {
+            self.fma_of(
+                self.meaning(a),
+                self.meaning(b),
+                Finite(negative, Dyadic::integer(0)),
+                mode,
+            )
+        })
     }
 
     pub(crate) fn div(self, a: u128, b: u128, mode: &str) -> u128 {
         use Meaning::{Finite, Infinite, Nan};
+        if let Some(nan) = self.nan_of(&[a, b]) {
+            return nan;
+        }
         let negative = (a ^ b) & self.sign() != 0;
-        let sign = if negative { self.sign() } else { 0 };
+        let sign = self.out_sign(negative);
         match (self.meaning(a), self.meaning(b)) {
             (Nan, _) | (_, Nan) | (Infinite(_), Infinite(_)) => self.nan(),
             (Infinite(_), _) => self.infinity() | sign,
@@ -262,10 +329,13 @@ impl Format {
     }
 
     pub(crate) fn sqrt(self, a: u128, mode: &str) -> u128 {
+        if let Some(nan) = self.nan_of(&[a]) {
+            return nan;
+        }
         match self.meaning(a) {
             Meaning::Nan | Meaning::Infinite(true) => self.nan(),
-            Meaning::Infinite(false) => a,
-            Meaning::Finite(_, x) if x.is_zero() => a,
+            Meaning::Infinite(false) => self.infinity(),
+            Meaning::Finite(s, x) if x.is_zero() => self.out_sign(s),
             Meaning::Finite(true, _) => self.nan(),
             Meaning::Finite(false, x) => self.round(false, mode, |candidate| candidate.mul(candidate).compare(&x)),
         }
@@ -275,7 +345,7 @@ impl Format {
     pub(crate) fn convert(self, to: Format, a: u128, mode: &str) -> u128 {
         match self.meaning(a) {
             Meaning::Nan => to.nan(),
-            Meaning::Infinite(s) => to.infinity() | if s { to.sign() } else { 0 },
+            Meaning::Infinite(s) => to.infinity() | to.out_sign(s),
             Meaning::Finite(s, x) if x.is_zero() => {
                 if s {
                     to.sign()
@@ -285,6 +355,22 @@ impl Format {
             }
             Meaning::Finite(s, x) => to.round(s, mode, |candidate| candidate.compare(&x)),
         }
+    }
+
+    /// Whether a number of this format is below the normal range of another, rounded to its places as though they had no
+    /// end.
+    pub(crate) fn rounds_below_normal(self, to: Format, a: u128, mode: &str) -> bool {
+        let Meaning::Finite(s, x) = self.meaning(a) else {
+            return false;
+        };
+        if x.is_zero() {
+            return true;
+        }
+        let wide = to.unbounded();
+        let bits = wide.round(s, mode, |candidate| candidate.compare(&x)) & (wide.out_sign(true) - 1);
+        wide.magnitude(wide.exponent, bits)
+            .compare(&to.magnitude(to.operand, 1 << to.fraction))
+            .is_lt()
     }
 
     pub(crate) fn is_nan(self, a: u128) -> bool {

@@ -105,7 +105,7 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn from_wide(x: f64, _: Round) -> Self {
-        double::canonical(x)
+        double::settle(x, [x])
     }
 }
 
@@ -291,10 +291,11 @@ fn common(ends: Ends, m: Modifiers, to: Type, from: Type) -> Option<Alu> {
         (U32 | S32, U16) if plain => unary(d, a, |x: u16| u32::from(x)),
         (U32 | S32, S16) if plain => unary(d, a, |x: i16| i32::from(x)),
         (U16 | S16, U32 | S32) if plain => unary(d, a, |x: u32| x as u16),
-        (F64, F32) if plain => unary(d, a, |x: f32| double::canonical(x.into())),
-        (F32, F64) if nearest => unary(d, a, |x: f64| single::canonical(x as f32)),
+        (F64, F32) if plain => unary(d, a, |x: f32| or_nan(x, f64::from(x))),
+        (F32, F64) if nearest => unary(d, a, |x: f64| or_nan(x, x as f32)),
         (F32, H16) if plain => unary(d, a, |x: u16| single::canonical(F16::widen(x))),
-        (F32, B16) if plain => unary(d, a, |x: u16| single::canonical(Bf16::widen(x))),
+        // A shift, which leaves NaNs alone.
+        (F32, B16) if plain => unary(d, a, |x: u16| u32::from(x) << 16),
         (H16, F32) if nearest => unary(d, a, F16::narrow),
         (B16, F32) if nearest => unary(d, a, Bf16::narrow),
         (F32, S32) if nearest => unary(d, a, |x: i32| x as f32),
@@ -500,18 +501,52 @@ fn real_to_real(form: &Form, ends: Ends, m: Modifiers, to: Type, from: Type) -> 
 }
 
 fn reals_as<D: Real, S: Real>(ends: Ends, m: Modifiers, round: Round) -> Alu {
-    let flush_source = m.ftz && S::FORMAT == Format::F32;
+    // An H200 flushes f32 operands of every conversion but the one to f16.
+    let flush_source = m.ftz && S::FORMAT == Format::F32 && D::FORMAT != Format::F16;
     let flush_result = m.ftz && D::FORMAT == Format::F32;
     ends.each(move |x| {
         let x = S::of(if flush_source { S::FORMAT.flush(x) } else { x });
-        let y = D::from_wide(x.wide(), round);
-        let y = if flush_result {
-            D::of(D::FORMAT.flush(y.bits()))
-        } else {
-            y
-        };
-        if m.sat { saturate(y).bits() } else { y.bits() }
+        if x.wide().is_nan() {
+            return if m.sat {
+                0
+            } else {
+                nan(S::FORMAT, D::FORMAT, m.ftz, x.bits())
+            };
+        }
+        let mut y = D::from_wide(x.wide(), round).bits();
+        if flush_result {
+            let scaled = || narrow(x.wide() * f64::from(single::SCALE), round);
+            y = single::flush_result(f32::from_bits(y as u32), scaled).to_bits().into();
+        }
+        if m.sat { saturate(D::of(y)).bits() } else { y }
     })
+}
+
+/// What a NaN becomes, as an H200 has it. From and to f64 it keeps its sign and as much of its payload as fits, and is made
+/// quiet; from bf16 to f32 it is copied, unless `.ftz` makes an operation of the copy; all others become the canonical one.
+#[inline(always)]
+fn nan(from: Format, to: Format, ftz: bool, bits: u64) -> u64 {
+    if from != Format::F64 && to != Format::F64 {
+        return if from == Format::BF16 && to == Format::F32 && !ftz {
+            bits << 16
+        } else {
+            to.nan()
+        };
+    }
+    let bits = if ftz && from == Format::F32 { from.nan() } else { bits };
+    let negative = bits >> (from.exponent + from.fraction) & 1 == 1;
+    let payload = (bits & ((1 << from.fraction) - 1)) << (52 - from.fraction) | double::QUIET;
+    to.infinity(negative) | payload >> (52 - to.fraction)
+}
+
+/// `y`, the conversion of `x`, unless that is a NaN.
+#[inline(always)]
+fn or_nan<D: Real, S: Real>(x: S, y: D) -> D {
+    if x.wide().is_nan() {
+        D::of(nan(S::FORMAT, D::FORMAT, false, x.bits()))
+    } else {
+        y
+    }
 }
 
 /// The largest finite value in place of infinity.

@@ -4,6 +4,7 @@ use tile33_ptx::ast::Type;
 
 use super::super::float::exact::{Format, Round};
 use super::super::float::half::{Bf16, F16, Half};
+use super::super::float::single;
 use super::super::form::Form;
 use super::super::rows::{binary, rare};
 use super::super::{Alu, Result, Unsupported};
@@ -40,6 +41,22 @@ fn byte_of(format: Format, x: f32, with_relu: bool) -> u8 {
         y
     };
     if with_relu && x.is_sign_negative() { 0 } else { y as u8 }
+}
+
+/// The bits of an f32 that tf32 has.
+const TF32: u32 = !0x1fff;
+
+/// `cvt.rna.tf32`. An H200 does it as integer arithmetic on the bits, which shows in what it makes of NaNs: a payload that
+/// stands in the lost bits only leaves an infinity, and `.satfinite` takes NaNs for numbers that are too large.
+fn rounded_away(bits: u32, satfinite: bool) -> u32 {
+    const INFINITY: u32 = 0x7f80_0000;
+    let special = bits & INFINITY == INFINITY;
+    let y = if special { bits & TF32 } else { (bits + 0x1000) & TF32 };
+    if satfinite && y & INFINITY == INFINITY {
+        y - 0x2000
+    } else {
+        y
+    }
 }
 
 fn byte_format(ty: Type) -> Option<Format> {
@@ -91,10 +108,14 @@ pub(super) fn floats(form: &mut Form, m: Modifiers, to: Type, from: Type) -> Res
             form.done(2)?;
             let (d, a) = (form.dest(0, Type::B32)?, form.source(1, from)?);
             Ok(rare::unary(d, a, move |x: f32| {
-                if x.is_nan() {
-                    return 0x7fff_ffffu32;
+                let bits = x.to_bits();
+                if round == Round::Away {
+                    return rounded_away(bits, m.satfinite);
                 }
-                let y = Format::TF32.pack(Format::F32.unpack(x.to_bits().into()), round);
+                if x.is_nan() {
+                    return single::NAN.to_bits() & TF32;
+                }
+                let y = Format::TF32.pack(Format::F32.unpack(bits.into()), round);
                 let y = if m.satfinite { finite(Format::TF32, y) } else { y };
                 if m.relu && x.is_sign_negative() {
                     0

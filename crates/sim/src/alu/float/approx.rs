@@ -8,7 +8,7 @@ use tile33_ptx::ast::{Opcode, Type};
 
 use super::exact::Round;
 use super::half::{Bf16, F16, Half};
-use super::single::{self, double, enter, leave};
+use super::single::{self, SCALE, double, enter, leave, settle};
 use super::{Modifiers, by_flag, rare_half_lanes};
 use crate::alu::form::Form;
 use crate::alu::rows::{rare, unary};
@@ -26,17 +26,18 @@ pub(crate) fn rcp(form: &mut Form) -> Result<Alu> {
             m.check(ty, true, false, false, true)?;
             match m.round.unwrap_or(Round::Nearest) {
                 Round::Nearest => {
-                    by_flag!(m.ftz, FTZ => unary(d, a, |a: f32| leave::<FTZ, false>(1.0 / enter::<FTZ>(a))))
+                    by_flag!(m.ftz, FTZ => unary(d, a, |a: f32| {
+ let a = enter::<FTZ>(a); settle::<FTZ, false>(1.0 / a, || SCALE / a) }))
                 }
-                round => rare::unary(d, a, move |a: f32| m.leave(single::div(1.0, m.enter(a), round))),
+                round => rare::unary(d, a, move |a: f32| m.div(1.0, a, round)),
             }
         }
         (Type::F64, true, None) if m.ftz => rare::unary(d, a, |a: f64| coarse(a, |x| 1.0 / x)),
         (Type::F64, false, Some(round)) => {
             m.check(ty, false, false, false, true)?;
             match round {
-                Round::Nearest => unary(d, a, |a: f64| double::canonical(1.0 / a)),
-                _ => rare::unary(d, a, move |a: f64| double::canonical(double::div(1.0, a, round))),
+                Round::Nearest => unary(d, a, |a: f64| double::settle(1.0 / a, [a])),
+                _ => rare::unary(d, a, move |a: f64| double::settle(double::div(1.0, a, round), [a])),
             }
         }
         (Type::F32 | Type::F64, ..) => return Err(needs_rounding()),
@@ -44,8 +45,8 @@ pub(crate) fn rcp(form: &mut Form) -> Result<Alu> {
     })
 }
 
-/// The gross f64 approximations: the low words of operand and result are zero, subnormals are flushed.
-#[inline(always)]
+/// The gross f64 approximations: only the high word of the operand is looked at and only that of the result is not zero;
+/// subnormals are flushed. NaN results are those of a high word of f32's kind.
 fn coarse(x: f64, f: impl Fn(f64) -> f64) -> f64 {
     let high = |x: f64| {
         let bits = x.to_bits() & 0xffff_ffff_0000_0000;
@@ -55,12 +56,9 @@ fn coarse(x: f64, f: impl Fn(f64) -> f64) -> f64 {
             bits
         })
     };
-    if x.is_nan() {
-        return f64::from_bits(double::NAN);
-    }
     let r = f(high(x));
     if r.is_nan() {
-        f64::from_bits(double::NAN)
+        f64::from_bits(0x7fff_ffff_0000_0000)
     } else {
         high(r)
     }
@@ -90,8 +88,8 @@ pub(crate) fn sqrt(form: &mut Form) -> Result<Alu> {
         (Type::F64, false, Some(round)) => {
             m.check(ty, false, false, false, true)?;
             match round {
-                Round::Nearest => unary(d, a, |a: f64| double::canonical(a.sqrt())),
-                _ => rare::unary(d, a, move |a: f64| double::canonical(double::sqrt(a, round))),
+                Round::Nearest => unary(d, a, |a: f64| double::settle(a.sqrt(), [a])),
+                _ => rare::unary(d, a, move |a: f64| double::settle(double::sqrt(a, round), [a])),
             }
         }
         (Type::F32 | Type::F64, ..) => return Err(needs_rounding()),
@@ -114,7 +112,7 @@ pub(crate) fn rsqrt(form: &mut Form) -> Result<Alu> {
             leave::<FTZ, false>((1.0 / f64::from(enter::<FTZ>(a)).sqrt()) as f32)
         })),
         Type::F64 if ftz => rare::unary(d, a, |a: f64| coarse(a, |x| 1.0 / x.sqrt())),
-        Type::F64 => unary(d, a, |a: f64| double::canonical(1.0 / a.sqrt())),
+        Type::F64 => unary(d, a, |a: f64| double::settle(1.0 / a.sqrt(), [a])),
         _ => return form.bad_type(ty),
     })
 }

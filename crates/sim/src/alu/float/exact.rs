@@ -203,11 +203,11 @@ impl Format {
         }
     }
 
-    /// The NaN that the hardware makes: all ones but the sign (`0x7fffffff`, `0x7fff`, `0x7f`); the quiet one of IEEE 754
-    /// for f64.
+    /// The NaN that the hardware makes of operands that are none: all ones but the sign (`0x7fffffff`, `0x7fff`, `0x7f`);
+    /// for f64 a negative one with no payload.
     pub(crate) const fn nan(self) -> u64 {
         if self.fraction == 52 {
-            0x7ff8_0000_0000_0000
+            0xfff8_0000_0000_0000
         } else {
             self.magnitude_mask()
         }

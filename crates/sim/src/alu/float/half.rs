@@ -85,24 +85,36 @@ impl Half for Bf16 {
     }
 }
 
-/// `a + b`
+/// `a + b`, rounded to odd.
 #[inline(always)]
-pub(crate) fn add<H: Half>(a: u16, b: u16) -> u16 {
-    let sum = sum_to_odd(H::widen(a).into(), H::widen(b).into(), Round::Nearest);
-    H::narrow(narrow_to_odd(sum))
+pub(crate) fn add<H: Half>(a: u16, b: u16) -> f32 {
+    narrow_to_odd(sum_to_odd(H::widen(a).into(), H::widen(b).into(), Round::Nearest))
 }
 
-/// `a * b`
+/// `a * b`, rounded to odd.
 #[inline(always)]
-pub(crate) fn mul<H: Half>(a: u16, b: u16) -> u16 {
-    H::narrow(narrow_to_odd(f64::from(H::widen(a)) * f64::from(H::widen(b))))
+pub(crate) fn mul<H: Half>(a: u16, b: u16) -> f32 {
+    narrow_to_odd(f64::from(H::widen(a)) * f64::from(H::widen(b)))
 }
 
-/// `a * b + c`, rounded once.
+/// `a * b + c`, rounded to odd.
 #[inline(always)]
-pub(crate) fn fma<H: Half>(a: u16, b: u16, c: u16) -> u16 {
+pub(crate) fn fma<H: Half>(a: u16, b: u16, c: u16) -> f32 {
     let product = f64::from(H::widen(a)) * f64::from(H::widen(b));
-    H::narrow(narrow_to_odd(sum_to_odd(product, H::widen(c).into(), Round::Nearest)))
+    narrow_to_odd(sum_to_odd(product, H::widen(c).into(), Round::Nearest))
+}
+
+/// `x` narrowed, and flushed if it is below the normal range when rounded as though the exponent had no bounds.
+pub(crate) fn narrow_and_flush<H: Half>(x: f32) -> u16 {
+    let y = H::narrow(x);
+    let smallest = 1u16 << H::FORMAT.fraction;
+    // Ten binary places up, where nothing is subnormal.
+    let scaled = H::narrow(x * 1024.0) & 0x7fff;
+    if y & 0x7fff == smallest && scaled < smallest + (10 << H::FORMAT.fraction) {
+        y & 0x8000
+    } else {
+        H::flush(y)
+    }
 }
 
 /// Clamped to [0, 1]; NaN becomes +0.

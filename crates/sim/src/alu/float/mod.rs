@@ -1,8 +1,10 @@
 //! Floating point: sums, products and quotients in every format and rounding direction.
 //!
 //! Round to nearest runs on the host's arithmetic, which is IEEE 754; the other directions and the narrow formats go
-//! through a wider type in which the result is exact or rounded to odd, and are rounded once from there. Results that are
-//! NaN are the canonical NaN of the hardware whatever the operands' payloads were.
+//! through a wider type in which the result is exact or rounded to odd, and are rounded once from there.
+//!
+//! What the PTX manual leaves open is as an H200 does it: NaN results have the canonical NaN's bits in every type but f64,
+//! where a NaN operand's payload is kept; `.ftz` flushes what is tiny after rounding.
 
 pub(crate) mod approx;
 pub(crate) mod exact;
@@ -14,7 +16,7 @@ use tile33_ptx::ast::{Opcode, Type};
 
 use self::exact::{Format, Round};
 use self::half::{Bf16, F16, Half, both};
-use self::single::{double, enter, leave};
+use self::single::{SCALE, double, enter, leave, settle};
 use super::form::Form;
 use super::rows::{binary, rare, ternary};
 use super::{Alu, Result, Unsupported};
@@ -58,7 +60,7 @@ impl Modifiers {
         if self.ftz { single::flush(x) } else { x }
     }
 
-    /// An f32 result, flushed and saturated if so asked.
+    /// An f32 result that is exact wherever it is tiny, flushed and saturated if so asked.
     fn leave(self, x: f32) -> f32 {
         let x = self.enter(x);
         if self.sat {
@@ -66,6 +68,33 @@ impl Modifiers {
         } else {
             single::canonical(x)
         }
+    }
+
+    /// An f32 result; `scaled` is it times [`single::SCALE`].
+    fn settle(self, x: f32, scaled: impl FnOnce() -> f32) -> f32 {
+        let x = if self.ftz { single::flush_result(x, scaled) } else { x };
+        if self.sat {
+            single::saturate(x)
+        } else {
+            single::canonical(x)
+        }
+    }
+
+    fn mul(self, a: f32, b: f32, round: Round) -> f32 {
+        let (a, b) = (self.enter(a), self.enter(b));
+        self.settle(single::mul(a, b, round), || single::mul(a * SCALE, b, round))
+    }
+
+    fn fma(self, a: f32, b: f32, c: f32, round: Round) -> f32 {
+        let [a, b, c] = [a, b, c].map(|x| self.enter(x));
+        self.settle(single::fma(a, b, c, round), || {
+            single::fma(a * SCALE, b, c * SCALE, round)
+        })
+    }
+
+    fn div(self, a: f32, b: f32, round: Round) -> f32 {
+        let (a, b) = (self.enter(a), self.enter(b));
+        self.settle(single::div(a, b, round), || single::div(a * SCALE, b, round))
     }
 
     /// Refuses what the type does not take.
@@ -133,9 +162,9 @@ pub(super) fn add(form: &mut Form) -> Result<Alu> {
             let flip = u64::from(flip) << 32;
             let signed = move |b: f64| f64::from_bits(b.to_bits() ^ flip);
             match round {
-                Round::Nearest => binary(d, a, b, move |a: f64, b: f64| double::canonical(a + signed(b))),
+                Round::Nearest => binary(d, a, b, move |a: f64, b: f64| double::settle(a + signed(b), [b, a])),
                 _ => rare::binary(d, a, b, move |a: f64, b: f64| {
-                    double::canonical(double::add(a, signed(b), round))
+                    double::settle(double::add(a, signed(b), round), [b, a])
                 }),
             }
         }
@@ -201,19 +230,18 @@ pub(super) fn mul(form: &mut Form) -> Result<Alu> {
             m.check(ty, true, true, false, true)?;
             match (round, m.sat) {
                 (Round::Nearest, false) => by_flag!(m.ftz, FTZ => binary(d, a, b, |a: f32, b: f32| {
-                    leave::<FTZ, false>(enter::<FTZ>(a) * enter::<FTZ>(b))
+                    let (a, b) = (enter::<FTZ>(a), enter::<FTZ>(b));
+                    settle::<FTZ, false>(a * b, || a * SCALE * b)
                 })),
-                _ => rare::binary(d, a, b, move |a: f32, b: f32| {
-                    m.leave(single::mul(m.enter(a), m.enter(b), round))
-                }),
+                _ => rare::binary(d, a, b, move |a: f32, b: f32| m.mul(a, b, round)),
             }
         }
         Type::F64 => {
             m.check(ty, false, false, false, true)?;
             match round {
-                Round::Nearest => binary(d, a, b, |a: f64, b: f64| double::canonical(a * b)),
+                Round::Nearest => binary(d, a, b, |a: f64, b: f64| double::settle(a * b, [b, a])),
                 _ => rare::binary(d, a, b, move |a: f64, b: f64| {
-                    double::canonical(double::mul(a, b, round))
+                    double::settle(double::mul(a, b, round), [b, a])
                 }),
             }
         }
@@ -224,7 +252,7 @@ pub(super) fn mul(form: &mut Form) -> Result<Alu> {
                     each2(a, b, 0, |a, b, _| single::canonical(a * b))
                 }),
                 _ => rare::binary(d, a, b, move |a: u64, b: u64| {
-                    each2(a, b, 0, |a, b, _| m.leave(single::mul(m.enter(a), m.enter(b), round)))
+                    each2(a, b, 0, |a, b, _| m.mul(a, b, round))
                 }),
             }
         }
@@ -261,25 +289,27 @@ pub(super) fn fma(form: &mut Form) -> Result<Alu> {
             match (round, m.sat) {
                 (Round::Nearest, sat) => by_flag!(m.ftz, FTZ => by_flag!(sat, SAT => {
                     ternary(d, abc, |a: f32, b: f32, c: f32| {
-                        leave::<FTZ, SAT>(enter::<FTZ>(a).mul_add(enter::<FTZ>(b), enter::<FTZ>(c)))
+                        let [a, b, c] = [a, b, c].map(enter::<FTZ>);
+                        settle::<FTZ, SAT>(a.mul_add(b, c), || (a * SCALE).mul_add(b, c * SCALE))
                     })
                 })),
                 // `expf` as nvcc compiles it has one of these.
                 (Round::Down, false) => by_flag!(m.ftz, FTZ => ternary(d, abc, |a: f32, b: f32, c: f32| {
                     let [a, b, c] = [a, b, c].map(enter::<FTZ>);
-                    leave::<FTZ, false>(single::fma(a, b, c, Round::Down))
+                    let scaled = || single::fma(a * SCALE, b, c * SCALE, Round::Down);
+                    settle::<FTZ, false>(single::fma(a, b, c, Round::Down), scaled)
                 })),
-                _ => rare::ternary(d, abc, move |a: f32, b: f32, c: f32| {
-                    m.leave(single::fma(m.enter(a), m.enter(b), m.enter(c), round))
-                }),
+                _ => rare::ternary(d, abc, move |a: f32, b: f32, c: f32| m.fma(a, b, c, round)),
             }
         }
         Type::F64 => {
             m.check(ty, false, false, false, true)?;
             match round {
-                Round::Nearest => ternary(d, abc, |a: f64, b: f64, c: f64| double::canonical(a.mul_add(b, c))),
+                Round::Nearest => ternary(d, abc, |a: f64, b: f64, c: f64| {
+                    double::settle(a.mul_add(b, c), [b, c, a])
+                }),
                 _ => rare::ternary(d, abc, move |a: f64, b: f64, c: f64| {
-                    double::canonical(double::fma(a, b, c, round))
+                    double::settle(double::fma(a, b, c, round), [b, c, a])
                 }),
             }
         }
@@ -290,9 +320,7 @@ pub(super) fn fma(form: &mut Form) -> Result<Alu> {
                     each2(a, b, c, |a, b, c| single::canonical(a.mul_add(b, c)))
                 }),
                 _ => rare::ternary(d, abc, move |a: u64, b: u64, c: u64| {
-                    each2(a, b, c, |a, b, c| {
-                        m.leave(single::fma(m.enter(a), m.enter(b), m.enter(c), round))
-                    })
+                    each2(a, b, c, |a, b, c| m.fma(a, b, c, round))
                 }),
             }
         }
@@ -317,32 +345,37 @@ fn fma_mixed(form: &mut Form, ty: Type, narrow: Type, m: Modifiers, round: Round
     let abc = [form.source(1, narrow)?, form.source(2, narrow)?, form.source(3, ty)?];
     let widen = widening(form, narrow)?;
     Ok(rare::ternary(d, abc, move |a: u16, b: u16, c: f32| {
-        m.leave(single::fma(widen(a), widen(b), c, round))
+        m.fma(widen(a), widen(b), c, round)
     }))
 }
 
-/// The 16-bit types, alone and in pairs, of an operation that is to nearest only.
+/// The 16-bit types, alone and in pairs, of an operation that is to nearest only and given as an f32 rounded to odd.
 fn by_half(
     form: &Form,
     ty: Type,
     m: Modifiers,
     [d, a, b, c]: [Slot; 4],
-    f16: impl Fn(u16, u16, u16) -> u16 + Copy + Send + Sync + 'static,
-    bf16: impl Fn(u16, u16, u16) -> u16 + Copy + Send + Sync + 'static,
+    f16: impl Fn(u16, u16, u16) -> f32 + Copy + Send + Sync + 'static,
+    bf16: impl Fn(u16, u16, u16) -> f32 + Copy + Send + Sync + 'static,
 ) -> Result<Alu> {
     fn finished<H: Half>(
-        f: impl Fn(u16, u16, u16) -> u16 + Copy + Send + Sync + 'static,
+        f: impl Fn(u16, u16, u16) -> f32 + Copy + Send + Sync + 'static,
         m: Modifiers,
         pair: bool,
         d: Slot,
         abc: [Slot; 3],
     ) -> Alu {
         if !(m.ftz || m.sat || m.relu) {
-            return half_lanes(pair, d, abc, f);
+            return half_lanes(pair, d, abc, move |a, b, c| H::narrow(f(a, b, c)));
         }
         rare_half_lanes(pair, d, abc, move |a, b, c| {
             let flush = |x| if m.ftz { H::flush(x) } else { x };
-            let y = flush(f(flush(a), flush(b), flush(c)));
+            let exact = f(flush(a), flush(b), flush(c));
+            let y = if m.ftz {
+                half::narrow_and_flush::<H>(exact)
+            } else {
+                H::narrow(exact)
+            };
             match (m.sat, m.relu) {
                 (true, _) => half::saturate::<H>(y),
                 (_, true) => half::relu::<H>(y),
@@ -419,21 +452,20 @@ pub(super) fn div(form: &mut Form) -> Result<Alu> {
                 let (a, b) = (enter::<FTZ>(a), enter::<FTZ>(b));
                 // `div.approx` multiplies by a reciprocal, which is flushed for divisors this large.
                 let lost = COARSE && b.abs() > f32::from_bits((126 + 127) << 23) && b.is_finite();
-                leave::<FTZ, false>(if lost { a * 0.0f32.copysign(b) } else { a / b })
+                let q = if lost { a * 0.0f32.copysign(b) } else { a / b };
+                settle::<FTZ, false>(q, || a * SCALE / b)
             })))
         }
         (Type::F32, _) => {
             m.check(ty, true, false, false, true)?;
-            rare::binary(d, a, b, move |a: f32, b: f32| {
-                m.leave(single::div(m.enter(a), m.enter(b), round))
-            })
+            rare::binary(d, a, b, move |a: f32, b: f32| m.div(a, b, round))
         }
         (Type::F64, _) => {
             m.check(ty, false, false, false, true)?;
             match round {
-                Round::Nearest => binary(d, a, b, |a: f64, b: f64| double::canonical(a / b)),
+                Round::Nearest => binary(d, a, b, |a: f64, b: f64| double::settle(a / b, [a, b])),
                 _ => rare::binary(d, a, b, move |a: f64, b: f64| {
-                    double::canonical(double::div(a, b, round))
+                    double::settle(double::div(a, b, round), [a, b])
                 }),
             }
         }

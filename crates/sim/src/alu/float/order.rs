@@ -14,14 +14,15 @@ use crate::alu::{Alu, Result, Unsupported};
 trait Ordered: Copy {
     fn nan(self) -> bool;
     fn less(self, other: Self) -> bool;
-    fn canonical() -> Self;
+    /// What two NaNs give.
+    fn canonical(a: Self, b: Self) -> Self;
     fn magnitude(self) -> Self;
     /// `self` with the exclusive or of the two signs.
     fn sign_of(self, a: Self, b: Self) -> Self;
 }
 
 macro_rules! ordered {
-    ($name:ident, $bits:ty, $signed:ty, $infinity:expr, $nan:expr) => {
+    ($name:ident, $bits:ty, $signed:ty, $infinity:expr, $two_nans:expr) => {
         #[derive(Clone, Copy)]
         struct $name($bits);
         impl Ordered for $name {
@@ -38,8 +39,8 @@ macro_rules! ordered {
                 key(self.0) < key(other.0)
             }
             #[inline(always)]
-            fn canonical() -> Self {
-                Self($nan)
+            fn canonical(a: Self, b: Self) -> Self {
+                Self($two_nans(a.0, b.0))
             }
             #[inline(always)]
             fn magnitude(self) -> Self {
@@ -54,16 +55,13 @@ macro_rules! ordered {
     };
 }
 
-ordered!(Bits16, u16, i16, 0x7c00u16, half_nan());
-ordered!(BitsB16, u16, i16, 0x7f80u16, half_nan());
-ordered!(Bits32, u32, i32, 0x7f80_0000u32, single::NAN.to_bits());
-ordered!(Bits64, u64, i64, 0x7ff0_0000_0000_0000u64, double::NAN);
+ordered!(Bits16, u16, i16, 0x7c00u16, |_, _| super::half::NAN);
+ordered!(BitsB16, u16, i16, 0x7f80u16, |_, _| super::half::NAN);
+ordered!(Bits32, u32, i32, 0x7f80_0000u32, |_, _| single::NAN.to_bits());
+ordered!(Bits64, u64, i64, 0x7ff0_0000_0000_0000u64, |_, b| b | double::QUIET);
 
-const fn half_nan() -> u16 {
-    super::half::NAN
-}
-
-/// The lesser or greater; of a NaN and a number the number, unless NaNs win; of two NaNs the canonical one.
+/// The lesser or greater; of a NaN and a number the number, unless NaNs win; of two NaNs the canonical one,
+/// in f64 the second.
 #[inline(always)]
 fn extreme<T: Ordered>(a: T, b: T, max: bool, nan: bool) -> T {
     let first = if max { b.less(a) } else { a.less(b) };
@@ -76,7 +74,7 @@ fn extreme<T: Ordered>(a: T, b: T, max: bool, nan: bool) -> T {
         r
     };
     let poisoned = if nan { a.nan() | b.nan() } else { a.nan() & b.nan() };
-    if poisoned { T::canonical() } else { r }
+    if poisoned { T::canonical(a, b) } else { r }
 }
 
 /// The same on magnitudes, with the exclusive or of both signs.
@@ -165,7 +163,14 @@ pub(crate) fn sign(form: &mut Form) -> Result<Alu> {
         })),
         Type::F64 if !ftz => {
             let (keep, flip) = (u64::from(keep) << 32 | 0xffff_ffff, u64::from(flip) << 32);
-            unary(d, a, move |a: u64| a & keep ^ flip)
+            // A NaN keeps its sign.
+            unary(d, a, move |a: u64| {
+                if double::is_nan(a) {
+                    a | double::QUIET
+                } else {
+                    a & keep ^ flip
+                }
+            })
         }
         Type::F16 | Type::F16x2 => {
             let (keep, flip) = ((keep >> 16) as u16, (flip >> 16) as u16);

@@ -34,11 +34,34 @@ pub(crate) fn enter<const FTZ: bool>(x: f32) -> f32 {
     if FTZ { flush(x) } else { x }
 }
 
-/// What happens to every f32 result.
+/// What happens to an f32 result that is exact wherever it is tiny: a sum's, say.
 #[inline(always)]
 pub(crate) fn leave<const FTZ: bool, const SAT: bool>(x: f32) -> f32 {
     let x = enter::<FTZ>(x);
     if SAT { saturate(x) } else { canonical(x) }
+}
+
+/// A power of two out of the subnormals' way: results are computed times it too, to see how they round without bounds.
+pub(crate) const SCALE: f32 = 16_777_216.0;
+
+/// What happens to every f32 result. A result is flushed if it is below the normal range when rounded as though the
+/// exponent had no bounds: one that subnormals' coarser places would round up into that range is lost too. `scaled` is the
+/// result times [`SCALE`], rounded in the same direction.
+#[inline(always)]
+pub(crate) fn settle<const FTZ: bool, const SAT: bool>(x: f32, scaled: impl FnOnce() -> f32) -> f32 {
+    let x = if FTZ { flush_result(x, scaled) } else { x };
+    if SAT { saturate(x) } else { canonical(x) }
+}
+
+/// The flushing of [`settle`].
+#[inline(always)]
+pub(crate) fn flush_result(x: f32, scaled: impl FnOnce() -> f32) -> f32 {
+    let lost = (x.abs() == f32::MIN_POSITIVE) & (scaled().abs() < f32::MIN_POSITIVE * SCALE);
+    f32::from_bits(if lost {
+        x.to_bits() & 1 << 31
+    } else {
+        flush(x).to_bits()
+    })
 }
 
 /// Clamped to [0, 1]; NaN becomes +0.
@@ -182,15 +205,26 @@ pub(crate) mod double {
     /// The NaN that f64 arithmetic makes of operands that are none.
     pub(crate) const NAN: u64 = 0xfff8_0000_0000_0000;
 
-    /// `result`, or if it is a NaN the one that the hardware gives.
+    /// The bit that makes a NaN a quiet one.
+    pub(crate) const QUIET: u64 = 1 << 51;
+
+    /// Whether bits are a NaN's.
     #[inline(always)]
-    pub(crate) fn canonical(result: f64) -> f64 {
+    pub(crate) fn is_nan(bits: u64) -> bool {
+        bits & !(1 << 63) > 0x7ff0_0000_0000_0000
+    }
+
+    /// `result`; if it is a NaN, the first NaN of `operands` made quiet, or [`NAN`] if none of them is one. Unlike f32
+    /// results, f64 ones keep an operand's payload and sign.
+    #[inline(always)]
+    pub(crate) fn settle<const N: usize>(result: f64, operands: [f64; N]) -> f64 {
         let bits = result.to_bits();
-        f64::from_bits(if bits & !(1 << 63) > 0x7ff0_0000_0000_0000 {
-            NAN
-        } else {
-            bits
-        })
+        let mut bits = if is_nan(bits) { NAN } else { bits };
+        for operand in operands.into_iter().rev() {
+            let operand = operand.to_bits();
+            bits = if is_nan(operand) { operand | QUIET } else { bits };
+        }
+        f64::from_bits(bits)
     }
 
     #[inline(always)]

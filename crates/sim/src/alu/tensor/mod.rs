@@ -2,7 +2,8 @@
 //!
 //! PTX leaves the order and the precision of the sums inside a floating-point product open. Here the products of 16-bit
 //! and narrower factors are exact, the accumulator and they are added up in f64 in the order of k, and the sum is rounded
-//! once, to nearest, to the accumulator's type. f64 products are a chain of fused multiply-adds in the order of k.
+//! once, to nearest, to the accumulator's type; as on an H200, a sum of nothing but negative zeros is +0. f64 products are
+//! a chain of fused multiply-adds in the order of k.
 
 mod layout;
 
@@ -190,20 +191,27 @@ impl Product {
         let mut sums = [0.0f64; ACCUMULATORS];
         self.gather(0, &self.a, regs, |at, raw| a[at] = decode(self.a.ty, raw));
         self.gather(1, &self.b, regs, |at, raw| b[at] = decode(self.b.ty, raw));
-        self.gather(2, &self.c, regs, |at, raw| sums[at] = decode(self.c.ty, raw));
         let fused = self.kind == Kind::Double;
+        self.gather(2, &self.c, regs, |at, raw| {
+            let c = decode(self.c.ty, raw);
+            sums[at] = if fused { c } else { c + 0.0 };
+        });
         for row in 0..m {
             let sums = &mut sums[row * n..][..n];
             for (x, b) in a[row * k..][..k].iter().zip(b.chunks_exact(n)) {
                 for (sum, y) in sums.iter_mut().zip(b) {
                     // Products of two factors narrower than f32 are exact, so this is the fused form too.
-                    *sum = if fused { x.mul_add(*y, *sum) } else { *sum + x * y };
+                    *sum = if fused {
+                        double::settle(x.mul_add(*y, *sum), [*y, *sum, *x])
+                    } else {
+                        *sum + x * y
+                    };
                 }
             }
         }
         let ty = self.d.ty;
         self.scatter(regs, active, |at| match ty {
-            Type::F64 => double::canonical(sums[at]).to_bits(),
+            Type::F64 => sums[at].to_bits(),
             Type::F16 => F16::narrow(narrow_to_odd(sums[at])).into(),
             _ => single::canonical(narrow(sums[at], Round::Nearest)).to_bits().into(),
         });
@@ -387,7 +395,9 @@ fn volta(form: &mut Form, [a_row, b_row]: [bool; 2], d: Type, [a, b, c]: [Type; 
                 }
                 for i in 0..8 {
                     let (row, column) = volta_position(Fragment::C, true, wide(c.ty), lane, i);
-                    sums[row][column] = decode(c.ty, c.raw(regs, lane, i));
+                    // On an H200 this shape alone, and with f16 results alone, keeps a negative zero.
+                    let start = if wide(d.ty) { 0.0 } else { -0.0 };
+                    sums[row][column] = decode(c.ty, c.raw(regs, lane, i)) + start;
                 }
             }
             for (left, sums) in left.iter().zip(&mut sums) {
