@@ -279,7 +279,9 @@ impl Block {
 
 /// The lanes of each warp that wait.
 fn lanes_waiting(sites: &[BTreeMap<u32, u32>]) -> impl Iterator<Item = u32> {
-    sites.iter().map(|of_warp| of_warp.values().fold(0, |all, lanes| all | lanes))
+    sites
+        .iter()
+        .map(|of_warp| of_warp.values().fold(0, |all, lanes| all | lanes))
 }
 
 fn set(warp: &mut Warp, dest: crate::registers::PredSlot, mask: u32, value: bool) {
