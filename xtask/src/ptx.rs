@@ -9,6 +9,9 @@ use cuda_builder::{Built, CudaBuilder, Manifest, Module, ModuleRequest, Ptxas, S
 /// Where the kernels are.
 const KERNELS: &str = "kernels-gpu";
 
+/// Where the PTX is that only tests use. It is not among what the crate asks for, and so not in what libraries embed.
+const FOR_TESTS: &str = "crates/sim/tests/ptx";
+
 /// Architectures that every PTX file of at most that age is assembled for.
 const ASSEMBLED: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_100"];
 
@@ -24,21 +27,30 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let crate_folder = crate::root().join(KERNELS);
-    let folder = crate_folder.join("ptx");
-    let requests = Sources::of(&crate_folder)?.modules;
+    let kernels = crate::root().join(KERNELS);
+    make(args, &kernels, &kernels.join("ptx"), &Sources::of(&kernels)?.modules)?;
+    let broken = ModuleRequest {
+        file: "broken.sm_75.ptx".into(),
+        arch: "sm_75".into(),
+        features: vec!["broken".into()],
+    };
+    make(args, &kernels, &crate::root().join(FOR_TESTS), &[broken])
+}
+
+/// Builds what is asked for, and compares it with what is in the folder or puts it there.
+fn make(args: &Args, kernels: &Path, folder: &Path, requests: &[ModuleRequest]) -> Result<(), Box<dyn Error>> {
     let mut built = Vec::new();
-    for request in &requests {
-        let result = CudaBuilder::new(&crate_folder)
+    for request in requests {
+        let result = CudaBuilder::new(kernels)
             .arch(&request.arch)
             .features(request.features.clone())
             .build()?;
         built.push((request, result));
     }
     if args.check {
-        check(&folder, &built)
+        check(folder, &built)
     } else {
-        refresh(&folder, &built)
+        refresh(folder, &built)
     }
 }
 
