@@ -3,7 +3,7 @@
 //! The module, its operands and what may differ are those of the emulator's own test, which holds the emulator to what
 //! this command has recorded from a card.
 
-#[path = "../../crates/sim/tests/differential/cases.rs"]
+#[path = "../../crates/sim/tests/differential/cases/mod.rs"]
 mod cases;
 #[path = "../../crates/sim/tests/differential/compare.rs"]
 mod compare;

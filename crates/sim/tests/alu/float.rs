@@ -201,7 +201,9 @@ fn narrow_operands_are_widened_exactly() {
                         .collect();
                     op.check(&rows, |x| {
                         let a = narrow.convert(wide, x[0], "rn");
-                        modified(wide, false, sat, &[a, x[1] ^ flip], |wide, x| wide.add(x[0], x[1], mode))
+                        modified(wide, false, sat, &[a, x[1] ^ flip], |wide, x| {
+                            wide.add(x[0], x[1], mode)
+                        })
                     });
                 }
                 let op = Op::new(

@@ -8,6 +8,7 @@ mod carry;
 mod compare;
 mod convert;
 mod float;
+mod fragments;
 mod half;
 mod harness;
 mod integer;

@@ -1,6 +1,6 @@
 //! Matrix products against matrices written out, with the fragments placed by the PTX manual's own formulas.
 
-use tile33_sim::alu::{Fragment, Shape, wmma_element, wmma_registers};
+use tile33_sim::alu::Shape;
 
 use crate::harness::{Op, Random, float_shape, random_float};
 use crate::reference::{Dyadic, Format, Meaning};
@@ -25,19 +25,19 @@ fn t(lane: usize) -> usize {
     lane % 4
 }
 
-const F16S: &[[&str; 4]] = &[
+pub(crate) const F16S: &[[&str; 4]] = &[
     ["f32", "f16", "f16", "f32"],
     ["f16", "f16", "f16", "f16"],
     ["f32", "f16", "f16", "f16"],
     ["f16", "f16", "f16", "f32"],
 ];
-const BYTES: &[[&str; 4]] = &[
+pub(crate) const BYTES: &[[&str; 4]] = &[
     ["s32", "s8", "s8", "s32"],
     ["s32", "u8", "s8", "s32"],
     ["s32", "s8", "u8", "s32"],
     ["s32", "u8", "u8", "s32"],
 ];
-const NIBBLES: &[[&str; 4]] = &[
+pub(crate) const NIBBLES: &[[&str; 4]] = &[
     ["s32", "s4", "s4", "s32"],
     ["s32", "u4", "s4", "s32"],
     ["s32", "s4", "u4", "s32"],
@@ -49,9 +49,9 @@ const FP8: &[[&str; 4]] = &[
     ["f16", "e5m2", "e4m3", "f16"],
     ["f32", "e5m2", "e5m2", "f32"],
 ];
-const TF32: &[[&str; 4]] = &[["f32", "tf32", "tf32", "f32"]];
-const BF16: &[[&str; 4]] = &[["f32", "bf16", "bf16", "f32"]];
-const F64: &[[&str; 4]] = &[["f64", "f64", "f64", "f64"]];
+pub(crate) const TF32: &[[&str; 4]] = &[["f32", "tf32", "tf32", "f32"]];
+pub(crate) const BF16: &[[&str; 4]] = &[["f32", "bf16", "bf16", "f32"]];
+pub(crate) const F64: &[[&str; 4]] = &[["f64", "f64", "f64", "f64"]];
 
 fn c16(lane: usize, i: usize) -> (usize, usize) {
     (if i < 2 { g(lane) } else { g(lane) + 8 }, t(lane) * 2 + (i & 1))
@@ -281,7 +281,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-fn width(ty: &str) -> u32 {
+pub(crate) fn width(ty: &str) -> u32 {
     match ty {
         "b1" => 1,
         "u4" | "s4" => 4,
@@ -297,7 +297,7 @@ fn is_integer(ty: &str) -> bool {
 }
 
 /// Registers that a fragment of `elements` elements takes.
-fn count(ty: &str, elements: usize) -> usize {
+pub(crate) fn count(ty: &str, elements: usize) -> usize {
     (elements * width(ty).min(32) as usize).div_ceil(32)
 }
 
@@ -310,7 +310,7 @@ fn register(ty: &str) -> &str {
 }
 
 /// `mma` with one register a name: d0, a0, b0, c0 ..
-fn product(code: &str, types: [&str; 4], counts: [usize; 4]) -> Op {
+pub(crate) fn product(code: &str, types: [&str; 4], counts: [usize; 4]) -> Op {
     let names = |which: usize| -> Vec<String> {
         (0..counts[which])
             .map(|i| format!("{}{i}", ["d", "a", "b", "c"][which]))
@@ -333,7 +333,7 @@ fn product(code: &str, types: [&str; 4], counts: [usize; 4]) -> Op {
 }
 
 /// Puts elements into 32-bit registers from the low end.
-fn packed(ty: &str, elements: &[u128]) -> Vec<u128> {
+pub(crate) fn packed(ty: &str, elements: &[u128]) -> Vec<u128> {
     let bits = width(ty);
     if bits >= 32 {
         return elements.to_vec();
@@ -345,26 +345,26 @@ fn packed(ty: &str, elements: &[u128]) -> Vec<u128> {
 }
 
 /// A matrix of bits, row-major.
-struct Matrix {
+pub(crate) struct Matrix {
     columns: usize,
     bits: Vec<u128>,
 }
 
 impl Matrix {
-    fn new(rows: usize, columns: usize, mut f: impl FnMut() -> u128) -> Self {
+    pub(crate) fn new(rows: usize, columns: usize, mut f: impl FnMut() -> u128) -> Self {
         Self {
             columns,
             bits: (0..rows * columns).map(|_| f()).collect(),
         }
     }
 
-    fn at(&self, (row, column): (usize, usize)) -> u128 {
+    pub(crate) fn at(&self, (row, column): (usize, usize)) -> u128 {
         self.bits[row * self.columns + column]
     }
 }
 
 /// A small value of a type, so that floating-point sums are exact: an integer from -4 to 4, as bits.
-fn small(ty: &'static str, random: &mut Random) -> u128 {
+pub(crate) fn small(ty: &'static str, random: &mut Random) -> u128 {
     let n = random.below(9) as i128 - 4;
     match ty {
         "b1" => random.below(2).into(),
@@ -390,13 +390,13 @@ fn value(ty: &'static str, bits: u128) -> Dyadic {
 }
 
 /// The exact element of `a b + c`.
-fn exact(types: [&'static str; 4], [a, b, c]: [&Matrix; 3], k: usize, at: (usize, usize)) -> Dyadic {
+pub(crate) fn exact(types: [&'static str; 4], [a, b, c]: [&Matrix; 3], k: usize, at: (usize, usize)) -> Dyadic {
     (0..k).fold(value(types[3], c.at(at)), |sum, i| {
         sum.add(&value(types[1], a.at((at.0, i))).mul(&value(types[2], b.at((i, at.1)))))
     })
 }
 
-fn shape_of(word: &str) -> (usize, usize, usize) {
+pub(crate) fn shape_of(word: &str) -> (usize, usize, usize) {
     let shape = Shape::from_word(word).expect("a shape");
     (shape.m, shape.n, shape.k)
 }
@@ -581,148 +581,6 @@ fn single_bits_are_counted() {
                         .map(|w| f(a[row * per_row + w], b[column * per_row + w]).count_ones())
                         .fold(c[row * 8 + column], u32::wrapping_add);
                     assert_eq!(*got, sum.into(), "{code} at {row}, {column}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn voltas_shape_is_four_products() {
-    let types: [[&'static str; 4]; 4] = [
-        ["f32", "f16", "f16", "f32"],
-        ["f16", "f16", "f16", "f16"],
-        ["f32", "f16", "f16", "f16"],
-        ["f16", "f16", "f16", "f32"],
-    ];
-    for types in types {
-        for (al, bl) in [("row", "row"), ("row", "col"), ("col", "row"), ("col", "col")] {
-            let [d, _, _, c] = types;
-            let code = format!("mma.sync.aligned.m8n8k4.{al}.{bl}.{d}.f16.f16.{c}");
-            let op = product(&code, types, [count(d, 8), 2, 2, count(c, 8)]);
-            let mut random = Random::of(&code);
-            // One triple of matrices for each quarter of the warp.
-            let matrices: Vec<[Matrix; 3]> = (0..4)
-                .map(|_| {
-                    let mut make = |ty, rows, columns| Matrix::new(rows, columns, || small(ty, &mut random));
-                    [make("f16", 8, 4), make("f16", 4, 8), make(c, 8, 8)]
-                })
-                .collect();
-            let quarter = |lane: usize| lane % 16 / 4;
-            let upper = |lane: usize| if lane < 16 { 0 } else { 4 };
-            let accumulator = |ty: &str, lane: usize, i: usize| match ty {
-                "f16" => (lane % 4 + upper(lane), i),
-                _ => ((lane & 1) + (i & 2) + upper(lane), (i & 4) + (lane & 2) + (i & 1)),
-            };
-            let inputs: Vec<Vec<u128>> = (0..32)
-                .map(|lane| {
-                    let [a, b, cm] = &matrices[quarter(lane)];
-                    let (x, up) = (lane % 4, upper(lane));
-                    let a_part: Vec<u128> = (0..4)
-                        .map(|i| a.at(if al == "row" { (x + up, i) } else { (i + up, x) }))
-                        .collect();
-                    let b_part: Vec<u128> = (0..4)
-                        .map(|i| b.at(if bl == "row" { (x, i + up) } else { (i, x + up) }))
-                        .collect();
-                    let c_part: Vec<u128> = (0..8).map(|i| cm.at(accumulator(c, lane, i))).collect();
-                    [packed("f16", &a_part), packed("f16", &b_part), packed(c, &c_part)].concat()
-                })
-                .collect();
-            for (lane, out) in op.warp(u32::MAX, &inputs).iter().enumerate() {
-                for i in 0..8 {
-                    let got = if d == "f16" {
-                        out[i / 2] >> (16 * (i % 2)) & 0xffff
-                    } else {
-                        out[i]
-                    };
-                    let at = accumulator(d, lane, i);
-                    let [a, b, cm] = &matrices[quarter(lane)];
-                    let want = Format::of(d).round_dyadic(&exact(types, [a, b, cm], 4, at), false, "rn");
-                    assert_eq!(got, want, "{code} lane {lane} element {i}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn warp_matrices_multiply_through_their_opaque_fragments() {
-    let shapes: [(&str, &[[&'static str; 4]]); 8] = [
-        ("m16n16k16", F16S),
-        ("m32n8k16", F16S),
-        ("m8n32k16", F16S),
-        ("m16n16k16", BF16),
-        ("m32n8k16", BYTES),
-        ("m16n16k8", TF32),
-        ("m8n8k4", F64),
-        ("m8n8k32", NIBBLES),
-    ];
-    for (word, all) in shapes {
-        let (m, n, k) = shape_of(word);
-        let shape = Shape { m, n, k };
-        for types in all {
-            let [d, a, b, c] = *types;
-            let bits = |ty: &str| if ty == "tf32" { 32 } else { width(ty) };
-            let registers =
-                |fragment, ty: &str| wmma_registers(fragment, shape, bits(ty), ty == "f16").expect("a fragment");
-            let counts = [
-                registers(Fragment::C, d),
-                registers(Fragment::A, a),
-                registers(Fragment::B, b),
-                registers(Fragment::C, c),
-            ];
-            let named = if a == "f16" {
-                format!("{d}.{c}")
-            } else {
-                format!("{d}.{a}.{b}.{c}")
-            };
-            for layouts in ["row.col", "col.row"] {
-                if layouts == "col.row" && a.ends_with('4') && a != "f64" {
-                    continue;
-                }
-                let code = format!("wmma.mma.sync.aligned.{layouts}.{word}.{named}");
-                let op = product(&code, *types, counts);
-                let mut random = Random::of(&code);
-                let am = Matrix::new(m, k, || small(a, &mut random));
-                let bm = Matrix::new(k, n, || small(b, &mut random));
-                let cm = Matrix::new(m, n, || small(c, &mut random));
-                let part = |fragment, ty: &str, matrix: &Matrix, lane: usize| {
-                    let registers = registers(fragment, ty);
-                    let elements = registers * (32 / bits(ty) as usize).max(1);
-                    packed(
-                        ty,
-                        &(0..elements)
-                            .map(|i| matrix.at(wmma_element(fragment, shape, bits(ty), lane, i)))
-                            .collect::<Vec<_>>(),
-                    )
-                };
-                let inputs: Vec<Vec<u128>> = (0..32)
-                    .map(|lane| {
-                        [
-                            part(Fragment::A, a, &am, lane),
-                            part(Fragment::B, b, &bm, lane),
-                            part(Fragment::C, c, &cm, lane),
-                        ]
-                        .concat()
-                    })
-                    .collect();
-                for (lane, out) in op.warp(u32::MAX, &inputs).iter().enumerate() {
-                    for i in 0..m * n / 32 {
-                        let got = if width(d) == 16 {
-                            out[i / 2] >> (16 * (i % 2)) & 0xffff
-                        } else {
-                            out[i]
-                        };
-                        let at = wmma_element(Fragment::C, shape, bits(d), lane, i);
-                        let sum = exact(*types, [&am, &bm, &cm], k, at);
-                        if d == "s32" {
-                            let difference = sum.add(&Dyadic::integer(-(got as i128)));
-                            let turns = [-1i128, 0, 1].map(|n| Dyadic::integer(n << 32));
-                            assert!(turns.iter().any(|t| t.compare(&difference).is_eq()), "{code} at {at:?}");
-                        } else {
-                            assert_eq!(got, Format::of(d).round_dyadic(&sum, false, "rn"), "{code} at {at:?}");
-                        }
-                    }
                 }
             }
         }
