@@ -24,6 +24,9 @@
 //! | [`histogram`](mod@histogram) | [`device.histogram(&values, &mut counts)`](histogram::Histogram::histogram) |
 //! | [`stride`] | [`device.stride::<f32>(Experiment::Load, 32, 0)`](stride::Laboratory::stride) |
 //!
+//! Measured on an H200 (driver 580, 2026-11-30), 2^27 elements of `f32`, medians of the device's own times: the sum 127.3 µs
+//! (4,218 GB/s; CUB's `DeviceReduce::Sum` 127.6 µs), the exclusive scan 438.7 µs (2,448 GB/s; CUB's 361.7 µs).
+//!
 //! # To learn
 //!
 //! [`steps`] lists the kernels, each as a [`Step`]: what it is called, what it teaches, what its accesses cost. Preparing a
