@@ -1,4 +1,5 @@
 //! Layouts place every element once, and the conflicts that they are for are gone.
+#![expect(clippy::unusual_byte_groupings, reason = "offsets are grouped by the fields of their swizzle")]
 
 use std::collections::BTreeSet;
 
