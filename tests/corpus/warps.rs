@@ -29,7 +29,7 @@ fn shuffles(run: &Run) {
     expected.extend((0..32).map(|t| x[t ^ 9]));
     expected.extend((0..32).map(|t| x[t / 8 * 8 + 2]));
     expected.extend((0..32).map(|t| x[t ^ 1]));
-    expected.extend((0..32).map(|t| (t ^ 1)));
+    expected.extend((0..32).map(|t| t ^ 1));
     assert_eq!(run.output::<i32>(1), expected);
 }
 
