@@ -1,5 +1,8 @@
 //! Layouts place every element once, and the conflicts that they are for are gone.
-#![expect(clippy::unusual_byte_groupings, reason = "offsets are grouped by the fields of their swizzle")]
+#![expect(
+    clippy::unusual_byte_groupings,
+    reason = "offsets are grouped by the fields of their swizzle"
+)]
 
 use std::collections::BTreeSet;
 
