@@ -88,3 +88,13 @@ fn what_cannot_run_is_an_error_with_exit_code_2() {
         );
     }
 }
+
+#[test]
+fn kernels_with_sizes_of_one_and_of_two_numbers_run_at_one_size() {
+    for size in ["1", "1000", "31x7"] {
+        let output = run(&["histogram", "--size", size, "--backend", "emulator"]);
+        assert_eq!(output.status.code(), Some(0), "{size}: {}", text(&output.stderr));
+    }
+    let output = run(&["histogram", "--size", "1x2x3", "--backend", "emulator"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+}

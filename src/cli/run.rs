@@ -100,7 +100,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let kernels = Kernels::of(&device).into_diagnostic()?;
     let mut clean = true;
     for step in &chosen {
-        let size = args.size.as_ref().map_or(&step.usual_size, |size| &size.0);
+        let size = args.size.as_ref().map(|size| size_of(step, &size.0, &chosen));
+        let size = size.as_ref().unwrap_or(&step.usual_size);
         let outcome = run_step(step, &kernels, size, args.seed)?;
         clean &= outcome.is_clean();
         if args.json {
@@ -131,13 +132,32 @@ fn choose(name: &str) -> Result<Vec<Step>> {
     Ok(chosen)
 }
 
+/// The size that `step` runs at when `given` is asked of all of `chosen`.
+///
+/// Where these differ in how many numbers they take (histograms of bytes, and of any number of values), each takes those it
+/// has, and the list's for any further one. Otherwise the numbers must fit, which the kernel itself checks.
+fn size_of(step: &Step, given: &[usize], chosen: &[Step]) -> Vec<usize> {
+    let counts = || chosen.iter().map(|step| step.usual_size.len());
+    if counts().min() == counts().max() || Some(given.len()) > counts().max() {
+        return given.to_vec();
+    }
+    let further = step.usual_size.iter().skip(given.len());
+    given
+        .iter()
+        .take(step.usual_size.len())
+        .chain(further)
+        .copied()
+        .collect()
+}
+
 /// The kernels by problem and step, with the numbers of a size.
 fn list(steps: &[Step]) -> String {
     let width = steps.iter().map(|step| step.entry.len()).max().unwrap_or(0);
     let mut text = String::new();
     let mut before = ("", "");
+    let mut heading: Option<(&str, &[&str])> = None;
     for step in steps {
-        if step.problem != before.0 {
+        if heading.replace((step.problem, step.size_names)) != Some((step.problem, step.size_names)) {
             let usual: Vec<String> = step.usual_size.iter().map(ToString::to_string).collect();
             let gap = if text.is_empty() { "" } else { "\n" };
             let _ = writeln!(
