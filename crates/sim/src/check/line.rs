@@ -149,7 +149,7 @@ impl Rows {
             return false;
         }
         if let (Some(ours), Some(theirs)) = (&mut self.values, row.values) {
-            let differ = |w: usize| self.words & row.words >> w & 1 == 1 && ours[w] != theirs[w];
+            let differ = |w: usize| (self.words & row.words) >> w & 1 == 1 && ours[w] != theirs[w];
             if self.first != row.block || self.last != row.block || (0..WORDS).any(differ) {
                 return false;
             }
@@ -359,6 +359,28 @@ mod tests {
 
     use super::*;
     use crate::check::Site;
+
+    #[test]
+    fn a_block_that_writes_a_word_anew_races_with_another_that_writes_the_second_value() {
+        let mut sites = Sites::new();
+        let site = sites.add(Site::store(0)).unwrap();
+        let mut line = Line::Empty;
+        for (block, words, value) in [(0, 0b10, 0), (0, u32::MAX, 1), (1, 0b10, 1)] {
+            let values = Some(&[value; WORDS]);
+            line.touch_row(&Row {
+                site,
+                block,
+                words,
+                first_thread: 0,
+                shift: 1,
+                values,
+            });
+        }
+        let mut found = Collected::default();
+        line.report(4096, &sites, &mut found);
+        let addresses: Vec<u64> = found.finish(&sites).races.iter().map(|race| race.address).collect();
+        assert_eq!(addresses, [4100]);
+    }
 
     proptest! {
         #[test]
