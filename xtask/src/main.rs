@@ -1,7 +1,6 @@
-//! Chores of the workspace: `cargo xtask --help`.
+//! Chores of the workspace: `cargo xtask --help`. Those that ask a GPU are `cargo xtask-gpu`: this one must build in
+//! seconds, for it sets up what the rest is built with.
 
-mod differential;
-mod occupancy_grid;
 mod ptx;
 mod toolchain;
 
@@ -14,16 +13,12 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Chore {
-    Differential(differential::Args),
-    OccupancyGrid(occupancy_grid::Args),
     Ptx(ptx::Args),
     Toolchain(toolchain::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Chore::parse() {
-        Chore::Differential(args) => differential::run(&args),
-        Chore::OccupancyGrid(args) => occupancy_grid::run(&args),
         Chore::Ptx(args) => ptx::run(&args),
         Chore::Toolchain(args) => toolchain::run(&args),
     };

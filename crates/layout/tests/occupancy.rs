@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use tile33_layout::occupancy::{CARDS, Card, MAX_BLOCK_THREADS, occupancy};
 
-/// What `cargo xtask occupancy-grid` wrote.
+/// What `cargo xtask-gpu occupancy-grid` wrote.
 #[derive(Deserialize)]
 struct Line {
     arch: String,
@@ -20,7 +20,7 @@ struct Line {
 #[test]
 fn the_driver_of_an_h200_gives_the_same_occupancy_for_every_configuration_asked() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ground-truth/occupancy-h200.jsonl");
-    let text = std::fs::read_to_string(&path).expect("`cargo xtask occupancy-grid` makes it");
+    let text = std::fs::read_to_string(&path).expect("`cargo xtask-gpu occupancy-grid` makes it");
     let lines: Vec<Line> = text
         .lines()
         .map(|line| serde_json::from_str(line).expect("an object"))

@@ -1,4 +1,4 @@
-//! The emulator against a card: every register-only instruction, as `cargo xtask differential --record` has noted it down.
+//! The emulator against a card: every register-only instruction, as `cargo xtask-gpu differential --record` has noted it down.
 //!
 //! A recorded line is a hash of an exact case's results, or some of an approximation's results.
 
@@ -54,7 +54,7 @@ fn run(emulator: &mut Emulator, group: &Group, data: &[u8]) -> Vec<u8> {
 fn the_checked_in_module_is_what_the_cases_give() {
     assert!(
         PTX == module::ptx(&cases::groups()),
-        "run `cargo xtask differential --write`"
+        "run `cargo xtask-gpu differential --write`"
     );
 }
 

@@ -170,7 +170,7 @@ fn whole(ty: &str, random: &mut Random) -> u128 {
 /// The module's text.
 pub(crate) fn ptx(groups: &[Group]) -> String {
     let mut text = String::from(
-        "// Every register-only instruction, type and modifier. Made by `cargo xtask differential --write`; do not edit.\n\
+        "// Every register-only instruction, type and modifier. Made by `cargo xtask-gpu differential --write`; do not edit.\n\
          .version 8.8\n.target sm_90\n.address_size 64\n",
     );
     for group in groups {

@@ -1,15 +1,15 @@
-//! `cargo xtask differential`: every register-only instruction on the GPU and on the emulator.
+//! `cargo xtask-gpu differential`: every register-only instruction on the GPU and on the emulator.
 //!
 //! The module, its operands and what may differ are those of the emulator's own test, which holds the emulator to what
 //! this command has recorded from a card.
 
-#[path = "../../crates/sim/tests/differential/cases/mod.rs"]
+#[path = "../../../crates/sim/tests/differential/cases/mod.rs"]
 mod cases;
-#[path = "../../crates/sim/tests/differential/compare.rs"]
+#[path = "../../../crates/sim/tests/differential/compare.rs"]
 mod compare;
-#[path = "../../crates/sim/tests/differential/module.rs"]
+#[path = "../../../crates/sim/tests/differential/module.rs"]
 mod module;
-#[path = "../../crates/sim/tests/support/operands.rs"]
+#[path = "../../../crates/sim/tests/support/operands.rs"]
 mod operands;
 
 use std::error::Error;
@@ -127,7 +127,7 @@ fn split(groups: &[Group], mut raw: &[u8]) -> Vec<Vec<u8>> {
 /// A line for each case: a hash of its results, or some of them where they need not be exact; then group and code.
 fn record(groups: &[Group], results: &[Vec<u8>]) -> Result<String, std::fmt::Error> {
     let mut text = String::from(
-        "# An H200's results, by `cargo xtask differential --record`: FNV-1a of an exact case's, some of an approximation's\n",
+        "# An H200's results, by `cargo xtask-gpu differential --record`: FNV-1a of an exact case's, some of an approximation's\n",
     );
     for (group, results) in groups.iter().zip(results) {
         for (case, bytes) in group.cases.iter().zip(results.chunks(module::case_bytes(group))) {
