@@ -29,13 +29,18 @@ fn build() -> Result<(), Box<dyn Error>> {
     let mut list = String::from("&[\n");
     for module in Sources::of(kernels)?.modules {
         let file = out.join(&module.file);
-        CudaBuilder::new(kernels)
-            .arch(module.arch)
-            .features(module.features)
+        let built = CudaBuilder::new(kernels)
+            .module(&module)
             .checked_in(kernels.join("ptx").join(&module.file))
             .copy_to(&file)
             .build()?;
-        writeln!(list, "    include_str!({:?}),", file.display().to_string())?;
+        writeln!(
+            list,
+            "    PtxFile {{ name: {:?}, kernels: &{:?}, text: include_str!({:?}) }},",
+            module.file,
+            built.kernels,
+            file.display().to_string()
+        )?;
     }
     list.push_str("]\n");
     fs::write(out.join("kernels.rs"), list)?;

@@ -6,7 +6,7 @@
 //! ```
 //! use tile33::{Device, Kernels};
 //!
-//! let kernels = Kernels::load(&Device::open())?;
+//! let kernels = Kernels::new(&Device::open());
 //! let matrix = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]; // 2 rows, 3 columns
 //! assert_eq!(kernels.transpose(&matrix, 2, 3)?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -137,7 +137,7 @@ impl Kernels {
                 cols,
             });
         }
-        let kernel = TransposeKernel::new(self.module(), best())?;
+        let kernel = TransposeKernel::of(self, best())?;
         let input = self.device().upload(input)?;
         let mut output = self.device().uninit(input.len())?;
         kernel.run(&input, &mut output, rows, cols)?.clean()?;
@@ -167,7 +167,15 @@ pub struct TransposeKernel<T> {
 }
 
 impl<T: Element> TransposeKernel<T> {
-    /// Finds the kernel in a module: that of [`Kernels`], or another one with the same names and parameters.
+    /// The kernel of this project.
+    ///
+    /// # Errors
+    /// As [`Kernels::module`].
+    pub fn of(kernels: &Kernels, variant: &Variant) -> Result<Self, TransposeError> {
+        Self::new(kernels.module(variant.entry(T::KERNEL))?, variant)
+    }
+
+    /// Finds the kernel in another module with the same names and parameters.
     ///
     /// # Errors
     /// When the module has no such kernel.

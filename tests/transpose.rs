@@ -10,7 +10,7 @@ use proptest::test_runner::TestRunner;
 use tile33::host::{Checks, LaunchConfig, Options, args, compare, reference};
 use tile33::sim::FindingKind;
 use tile33::transpose::{ALL, Element, Tile, TransposeError, TransposeKernel, Variant};
-use tile33::{Device, Kernels, kernels};
+use tile33::{Device, Kernels};
 
 /// Shapes at which transposes go wrong: single elements, rows and columns, a column less or more than a tile, partial tiles
 /// at both edges, whole tiles along one axis only.
@@ -68,9 +68,9 @@ fn check<T: Bits>(
 
 fn check_shapes<T: Bits>() {
     for device in devices() {
-        let module = kernels::load(&device).unwrap();
+        let kernels = Kernels::new(&device);
         for variant in ALL {
-            let kernel = TransposeKernel::<T>::new(&module, variant).unwrap();
+            let kernel = TransposeKernel::<T>::of(&kernels, variant).unwrap();
             for (rows, cols) in SHAPES {
                 check(&kernel, &device, variant, rows, cols).unwrap_or_else(|error| {
                     panic!("{} of {rows} x {cols} on {device}: {error}", variant.entry(T::KERNEL))
@@ -103,31 +103,31 @@ fn every_variant_of_u8_is_right_at_every_shape() {
 #[test]
 fn every_variant_is_right_at_random_shapes() {
     for device in devices() {
-        let module = kernels::load(&device).unwrap();
+        let kernels = Kernels::new(&device);
         let one = |variant: &Variant, element: usize, rows: usize, cols: usize| match element {
             0 => check(
-                &TransposeKernel::<f32>::new(&module, variant).unwrap(),
+                &TransposeKernel::<f32>::of(&kernels, variant).unwrap(),
                 &device,
                 variant,
                 rows,
                 cols,
             ),
             1 => check(
-                &TransposeKernel::<f64>::new(&module, variant).unwrap(),
+                &TransposeKernel::<f64>::of(&kernels, variant).unwrap(),
                 &device,
                 variant,
                 rows,
                 cols,
             ),
             2 => check(
-                &TransposeKernel::<u16>::new(&module, variant).unwrap(),
+                &TransposeKernel::<u16>::of(&kernels, variant).unwrap(),
                 &device,
                 variant,
                 rows,
                 cols,
             ),
             _ => check(
-                &TransposeKernel::<u8>::new(&module, variant).unwrap(),
+                &TransposeKernel::<u8>::of(&kernels, variant).unwrap(),
                 &device,
                 variant,
                 rows,
@@ -146,12 +146,12 @@ fn every_variant_is_right_at_random_shapes() {
 #[test]
 fn the_dynamic_variant_is_right_with_every_tile() {
     for device in devices() {
-        let module = kernels::load(&device).unwrap();
+        let kernels = Kernels::new(&device);
         let dynamic = Variant::named("dynamic").unwrap();
         // The last takes more than 48 KiB.
         for (side, pitch) in [(1, 1), (5, 7), (32, 32), (32, 34), (33, 40), (64, 65), (120, 121)] {
             let tile = Tile::new(side, pitch).unwrap();
-            let kernel = TransposeKernel::<f32>::new(&module, dynamic).unwrap().with_tile(tile);
+            let kernel = TransposeKernel::<f32>::of(&kernels, dynamic).unwrap().with_tile(tile);
             assert_eq!(kernel.shared_bytes(), u64::from(side * pitch * 4));
             check(&kernel, &device, dynamic, 131, 77).unwrap_or_else(|error| panic!("{tile:?} on {device}: {error}"));
         }
@@ -163,12 +163,12 @@ fn the_dynamic_variant_is_right_with_every_tile() {
 #[test]
 fn a_grid_lower_than_the_matrix_transposes_all_of_it() {
     for device in devices() {
-        let module = kernels::load(&device).unwrap();
+        let kernels = Kernels::new(&device);
         let (rows, cols) = (205usize, 40usize);
         let input: Vec<f32> = bits(rows * cols).map(f32::from_low_bits).collect();
         let x = device.upload(&input).unwrap();
         for variant in ALL {
-            let kernel = module.kernel(variant.entry(<f32 as Element>::KERNEL)).unwrap();
+            let kernel = kernels.kernel(variant.entry(<f32 as Element>::KERNEL)).unwrap();
             for height in [1, 2, 3, 6] {
                 let mut y = device.uninit::<f32>(input.len()).unwrap();
                 let config = LaunchConfig::new((2, height), (32, 8));
@@ -203,9 +203,9 @@ fn more_than_65535_tiles_along_y_are_transposed() {
         ..Options::default()
     });
     for device in all {
-        let module = kernels::load(&device).unwrap();
+        let kernels = Kernels::new(&device);
         let variant = Variant::named("padded").unwrap();
-        let kernel = TransposeKernel::<u8>::new(&module, variant).unwrap();
+        let kernel = TransposeKernel::<u8>::of(&kernels, variant).unwrap();
         check(&kernel, &device, variant, rows, cols).unwrap();
     }
 }
@@ -216,11 +216,11 @@ fn more_than_65535_tiles_along_y_are_transposed() {
 fn offsets_of_more_than_32_bits_do_not_wrap() {
     const COLS: u32 = 0x9000_0000;
     let device = Device::emulator();
-    let module = kernels::load(&device).unwrap();
+    let kernels = Kernels::new(&device);
     let x = device.zeros::<f32>(1024).unwrap();
     let mut y = device.zeros::<f32>(1024).unwrap();
     for name in ["copy", "naive", "padded"] {
-        let kernel = module
+        let kernel = kernels
             .kernel(Variant::named(name).unwrap().entry(<f32 as Element>::KERNEL))
             .unwrap();
         let config = LaunchConfig::new(1, (32, 8));
@@ -243,7 +243,7 @@ fn offsets_of_more_than_32_bits_do_not_wrap() {
 #[test]
 fn the_plain_call_transposes_every_element_type() {
     for device in devices() {
-        let kernels = Kernels::load(&device).unwrap();
+        let kernels = Kernels::new(&device);
         let (rows, cols) = (45, 67);
         macro_rules! transposes {
             ($($ty:ty),*) => {$({
@@ -258,7 +258,7 @@ fn the_plain_call_transposes_every_element_type() {
 
 #[test]
 fn wrong_shapes_are_errors_before_anything_runs() {
-    let kernels = Kernels::load(&Device::emulator()).unwrap();
+    let kernels = Kernels::new(&Device::emulator());
     let refuse = |input: &[f32], rows, cols| kernels.transpose(input, rows, cols).unwrap_err().to_string();
     assert_eq!(refuse(&[1.0; 6], 2, 2), "6 elements for a matrix of 2 x 2");
     assert_eq!(
@@ -266,7 +266,7 @@ fn wrong_shapes_are_errors_before_anything_runs() {
         "a matrix of 0 rows and 5 columns: both are at least 1 and at most 4294967295"
     );
     assert!(refuse(&[], usize::MAX, 2).starts_with("a matrix of"));
-    let kernel = TransposeKernel::<f32>::new(kernels.module(), &ALL[0]).unwrap();
+    let kernel = TransposeKernel::<f32>::of(&kernels, &ALL[0]).unwrap();
     let (x, mut y) = (kernels.device().zeros(12).unwrap(), kernels.device().zeros(11).unwrap());
     let error = kernel.run(&x, &mut y, 3, 4).unwrap_err();
     assert!(
@@ -291,9 +291,9 @@ fn wrong_shapes_are_errors_before_anything_runs() {
 #[test]
 fn a_tile_larger_than_a_block_can_have_is_an_error_with_both_numbers() {
     for device in devices() {
-        let module = kernels::load(&device).unwrap();
+        let kernels = Kernels::new(&device);
         let dynamic = Variant::named("dynamic").unwrap();
-        let kernel = TransposeKernel::<f64>::new(&module, dynamic)
+        let kernel = TransposeKernel::<f64>::of(&kernels, dynamic)
             .unwrap()
             .with_tile(Tile::new(256, 257).unwrap());
         let (x, mut y) = (device.zeros(4).unwrap(), device.zeros(4).unwrap());
@@ -309,7 +309,7 @@ fn a_tile_larger_than_a_block_can_have_is_an_error_with_both_numbers() {
 #[test]
 fn a_launch_of_a_real_kernel_with_wrong_arguments_is_refused() {
     for device in devices() {
-        let kernel = kernels::load(&device).unwrap().kernel("transpose_padded_f32").unwrap();
+        let kernel = Kernels::new(&device).kernel("transpose_padded_f32").unwrap();
         let (x, y) = (device.zeros::<f32>(4).unwrap(), device.zeros::<f32>(4).unwrap());
         let config = LaunchConfig::new(1, (32, 8));
         let refuse =

@@ -3,7 +3,7 @@
 use tile33::layout::WarpAccess;
 use tile33::sim::Counters;
 use tile33::transpose::{ALL, Element, KernelElement, TILE, TransposeKernel, Variant};
-use tile33::{Device, kernels};
+use tile33::{Device, Kernels};
 
 /// A matrix of whole tiles.
 const ROWS: usize = 96;
@@ -12,8 +12,8 @@ const COLS: usize = 64;
 /// Counts on a matrix of whole tiles: what a partial tile costs depends on where it ends.
 fn counters<T: Element>(variant: &Variant) -> Counters {
     let device = Device::emulator();
-    let module = kernels::load(&device).unwrap();
-    let kernel = TransposeKernel::<T>::new(&module, variant).unwrap();
+    let kernels = Kernels::new(&device);
+    let kernel = TransposeKernel::<T>::of(&kernels, variant).unwrap();
     let x = device.zeros::<T>(ROWS * COLS).unwrap();
     let mut y = device.uninit::<T>(ROWS * COLS).unwrap();
     kernel

@@ -47,13 +47,12 @@ impl Where {
                 .wrap_err("--backend cuda needs a CUDA device")?,
             Backend::Emulator => Device::emulator(),
         };
-        Kernels::load(&device).into_diagnostic()
+        Ok(Kernels::new(&device))
     }
 
     /// Runs steps side by side: each is checked, then, on a GPU, all are timed in turns.
     pub fn compare(&self, kernels: &Kernels, contestants: Vec<(Step, Box<dyn Trial>)>) -> Result<Vec<Row>> {
-        let counting = kernels.device().is_cuda().then(|| Kernels::load(&Device::emulator()));
-        let counting = counting.transpose().into_diagnostic()?;
+        let counting = kernels.device().is_cuda().then(|| Kernels::new(&Device::emulator()));
         let (mut rows, mut trials) = (Vec::new(), Vec::new());
         for (step, mut trial) in contestants {
             let could_not = || format!("{} could not be run", step.entry);

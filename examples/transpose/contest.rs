@@ -6,10 +6,9 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, WrapErr};
 use tile33::host::{Module, compare, reference};
-use tile33::kernels;
 use tile33::sim::Counters;
 use tile33::transpose::{Element, TILE, TransposeKernel, Variant};
-use tile33::{Device, DeviceBuffer, Error};
+use tile33::{Device, DeviceBuffer, Error, Kernels};
 
 /// What the output holds before a kernel runs: what stays there was not written.
 const POISON: u8 = 0xa5;
@@ -93,7 +92,8 @@ fn contestants<T: Element>(plan: &Plan<'_>) -> Result<Vec<Contestant<T>>> {
         let counting = emulator.as_ref().map(|emulator| emulator.load(ptx)).transpose()?;
         Ok((plan.device.load(ptx)?, counting))
     };
-    let (ours, ours_counting) = load(kernels::best_ptx(plan.device).into_diagnostic()?).into_diagnostic()?;
+    let ours = Kernels::new(plan.device);
+    let ours_counting = emulator.as_ref().map(Kernels::new);
     let twin = plan.twin.map(load).transpose().into_diagnostic()?;
     let mut contestants = Vec::new();
     for &variant in &plan.variants {
@@ -101,8 +101,12 @@ fn contestants<T: Element>(plan: &Plan<'_>) -> Result<Vec<Contestant<T>>> {
         contestants.push(Contestant {
             name: variant.name.to_owned(),
             variant,
-            kernel: find(&ours).into_diagnostic()?,
-            counting: ours_counting.as_ref().map(find).transpose().into_diagnostic()?,
+            kernel: TransposeKernel::of(&ours, variant).into_diagnostic()?,
+            counting: ours_counting
+                .as_ref()
+                .map(|kernels| TransposeKernel::of(kernels, variant))
+                .transpose()
+                .into_diagnostic()?,
         });
         let Some((twin, twin_counting)) = &twin else { continue };
         if let Ok(kernel) = find(twin) {

@@ -51,8 +51,8 @@ impl Transpose for Device {
         rows: usize,
         cols: usize,
     ) -> Result<(), TransposeError> {
-        let kernel: Arc<TransposeKernel<T>> =
-            self.extension(|device| TransposeKernel::new(Kernels::of(device)?.module(), best()))?;
+        let kernels = Kernels::of(self);
+        let kernel: Arc<TransposeKernel<T>> = self.extension(|_| TransposeKernel::of(&kernels, best()))?;
         kernel.run(input, output, rows, cols)?.clean()?;
         Ok(())
     }
@@ -213,7 +213,7 @@ impl<T: Element + Sample> TransposeTrial<T> {
         }
         let device = kernels.device();
         Ok(Self {
-            kernel: TransposeKernel::new(kernels.module(), variant)?,
+            kernel: TransposeKernel::of(kernels, variant)?,
             variant,
             rows,
             cols,

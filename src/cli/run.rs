@@ -97,7 +97,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
             .wrap_err("--backend cuda needs a CUDA device")?,
         Backend::Emulator => Device::emulator(),
     };
-    let kernels = Kernels::of(&device).into_diagnostic()?;
+    let kernels = Kernels::of(&device);
     let mut clean = true;
     for step in &chosen {
         let size = args.size.as_ref().map(|size| size_of(step, &size.0, &chosen));

@@ -33,6 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         file: "broken.sm_75.ptx".into(),
         arch: "sm_75".into(),
         features: vec!["broken".into()],
+        kernels: String::new(),
     };
     make(args, &kernels, &crate::root().join(FOR_TESTS), &[broken])
 }
@@ -41,10 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 fn make(args: &Args, kernels: &Path, folder: &Path, requests: &[ModuleRequest]) -> Result<(), Box<dyn Error>> {
     let mut built = Vec::new();
     for request in requests {
-        let result = CudaBuilder::new(kernels)
-            .arch(&request.arch)
-            .features(request.features.clone())
-            .build()?;
+        let result = CudaBuilder::new(kernels).module(request).build()?;
         built.push((request, result));
     }
     if args.check {

@@ -1,5 +1,6 @@
 //! The builder: options, the order of the steps, and when there is nothing to do.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,8 @@ use sha2::{Digest, Sha256};
 use crate::checked_in::{Module, State};
 use crate::compile::Compilation;
 use crate::emit::Emission;
-use crate::sources::{Sources, digest, hex, write};
+use crate::ir::Kernel;
+use crate::sources::{ModuleRequest, Sources, digest, hex, in_order, write};
 use crate::{Arch, BuildError, DeviceCompiler, Ptxas, audit, ir};
 
 /// The code whose text decides the PTX: what rewrites the module, and what holds the flags.
@@ -30,8 +32,7 @@ const STEPS: &[&str] = &[
 #[derive(Clone, Debug)]
 pub struct CudaBuilder {
     folder: PathBuf,
-    arch: String,
-    features: Vec<String>,
+    wanted: ModuleRequest,
     copy_to: Option<PathBuf>,
     target_dir: Option<PathBuf>,
     checked_in: Option<PathBuf>,
@@ -78,11 +79,14 @@ impl CudaBuilder {
     /// A builder for the kernel crate in `folder`, relative to the current folder (in a build script: the package's).
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        let (folder, arch) = (folder.into(), "sm_75".to_owned());
         CudaBuilder {
-            folder,
-            arch,
-            features: Vec::new(),
+            folder: folder.into(),
+            wanted: ModuleRequest {
+                file: String::new(),
+                arch: "sm_75".to_owned(),
+                features: Vec::new(),
+                kernels: String::new(),
+            },
             copy_to: None,
             target_dir: None,
             checked_in: None,
@@ -92,17 +96,31 @@ impl CudaBuilder {
     /// The architecture: the oldest that the PTX shall run on. Without this, `sm_75`.
     #[must_use]
     pub fn arch(mut self, arch: impl Into<String>) -> Self {
-        self.arch = arch.into();
+        self.wanted.arch = arch.into();
         self
     }
 
     /// Features of the kernel crate to enable.
     #[must_use]
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Self {
-        self.features = features.into_iter().map(Into::into).collect();
-        self.features.sort();
-        self.features.dedup();
+        self.wanted.features = in_order(features.into_iter().map(Into::into).collect());
         self
+    }
+
+    /// Only the kernels whose names begin so, less those that a file of the crate with a longer beginning takes. Without
+    /// this, all that no file of the crate takes.
+    #[must_use]
+    pub fn kernels(mut self, beginning: impl Into<String>) -> Self {
+        self.wanted.kernels = beginning.into();
+        self
+    }
+
+    /// Architecture, features and kernels of a file that the crate asks for.
+    #[must_use]
+    pub fn module(self, request: &ModuleRequest) -> Self {
+        self.arch(&request.arch)
+            .features(request.features.clone())
+            .kernels(&request.kernels)
     }
 
     /// The file that the PTX is written to, besides the target folder. Its folder is created.
@@ -134,7 +152,7 @@ impl CudaBuilder {
     /// # Errors
     /// Those of [`Sources::of`], and [`BuildError::UnknownArch`].
     pub fn inputs(&self) -> Result<String, BuildError> {
-        Ok(self.inputs_of(&Sources::of(&self.folder)?, self.arch.parse()?))
+        Ok(self.inputs_of(&Sources::of(&self.folder)?, self.wanted.arch.parse()?))
     }
 
     /// Builds, or finds that there is nothing to do.
@@ -148,7 +166,7 @@ impl CudaBuilder {
     }
 
     fn build_with(&self, find: impl FnOnce() -> Result<DeviceCompiler, BuildError>) -> Result<Built, BuildError> {
-        let arch: Arch = self.arch.parse()?;
+        let arch: Arch = self.wanted.arch.parse()?;
         let sources = Sources::of(&self.folder)?;
         if env::var_os("OUT_DIR").is_some() {
             for path in &sources.watch {
@@ -262,7 +280,7 @@ impl CudaBuilder {
         let key = digest(&format!(
             "{} {:?} {}",
             sources.hash,
-            self.features,
+            self.wanted.features,
             include_str!("compile.rs")
         ));
         let key = &key[..16];
@@ -270,7 +288,7 @@ impl CudaBuilder {
             sources,
             compiler,
             arch,
-            features: &self.features,
+            features: &self.wanted.features,
             target_dir,
             key,
         };
@@ -282,9 +300,7 @@ impl CudaBuilder {
             line: problem.line,
             problem: problem.message,
         })?;
-        if prepared.kernels.is_empty() {
-            return Err(BuildError::NoKernels { name: name.clone() });
-        }
+        let kernels = self.choose(sources, prepared.kernels)?;
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder).map_err(BuildError::io("create", folder))?;
         }
@@ -296,13 +312,43 @@ impl CudaBuilder {
             folder: &sources.folder_in_paths(),
             stem: file,
         };
-        let text = emission.run(&prepared.text, &prepared.kernels)?;
+        let text = emission.run(&prepared.text, &kernels)?;
         // Kept where anything is wrong with it: the findings name its lines.
         let rejected = file.with_extension("rejected.ptx");
         write(&rejected, &text)?;
         Self::examine(name, &text, &rejected, arch)?;
         let _ = fs::remove_file(rejected);
-        Ok((text, prepared.kernels.into_iter().map(|kernel| kernel.name).collect()))
+        Ok((text, kernels.into_iter().map(|kernel| kernel.name).collect()))
+    }
+
+    /// Those of the crate's kernels that are wanted.
+    ///
+    /// A kernel that no file of the crate takes would be lost silently, so that is an error.
+    fn choose(&self, sources: &Sources, kernels: Vec<Kernel>) -> Result<Vec<Kernel>, BuildError> {
+        let name = || sources.name.clone();
+        let alike = |request: &&ModuleRequest| request.features == self.wanted.features;
+        let mut requests = sources.modules.iter().filter(alike).peekable();
+        if requests.peek().is_some() {
+            let requests: Vec<_> = requests.collect();
+            let taken = |kernel: &Kernel| requests.iter().any(|request| kernel.name.starts_with(&request.kernels));
+            if let Some(lost) = kernels.iter().find(|kernel| !taken(kernel)) {
+                return Err(BuildError::NoFileForKernel {
+                    name: name(),
+                    kernel: lost.name.clone(),
+                });
+            }
+        }
+        let chosen: Vec<_> = kernels
+            .into_iter()
+            .filter(|kernel| self.wanted.takes(&kernel.name, &sources.modules))
+            .collect();
+        if chosen.is_empty() {
+            return Err(BuildError::NoKernels {
+                name: name(),
+                beginning: self.wanted.kernels.clone(),
+            });
+        }
+        Ok(chosen)
     }
 
     /// Audits the PTX, which is also in `file`, and assembles it where there is an assembler.
@@ -329,7 +375,14 @@ impl CudaBuilder {
     fn inputs_of(&self, sources: &Sources, arch: Arch) -> String {
         let mut hash = Sha256::new();
         hash.update(&sources.hash);
-        hash.update(format!("{arch} {:?} {:?}\n", arch.lowest_isa(), self.features));
+        hash.update(format!("{arch} {:?} {:?}\n", arch.lowest_isa(), self.wanted.features));
+        // What other files take is not in this one.
+        let others = sources
+            .modules
+            .iter()
+            .filter(|other| other.features == self.wanted.features);
+        let beginnings: BTreeSet<_> = others.map(|other| &other.kernels).collect();
+        hash.update(format!("{:?} of {beginnings:?}\n", self.wanted.kernels));
         for text in STEPS {
             hash.update(text.replace("\r\n", "\n"));
         }
@@ -337,8 +390,17 @@ impl CudaBuilder {
     }
 
     fn file_name(&self, sources: &Sources, arch: Arch) -> String {
-        let features: String = self.features.iter().map(|feature| format!("+{feature}")).collect();
-        format!("{}{features}.{arch}.ptx", sources.library)
+        let features: String = self
+            .wanted
+            .features
+            .iter()
+            .map(|feature| format!("+{feature}"))
+            .collect();
+        let kernels = match &*self.wanted.kernels {
+            "" => String::new(),
+            beginning => format!(".{beginning}"),
+        };
+        format!("{}{features}{kernels}.{arch}.ptx", sources.library)
     }
 }
 

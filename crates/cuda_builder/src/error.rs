@@ -79,10 +79,27 @@ pub enum BuildError {
     },
 
     /// The crate compiles but contains no kernel.
-    #[error("the kernel crate `{name}` has no kernel: mark a public function of it with #[kernel]")]
+    #[error(
+        "the kernel crate `{name}` has no kernel{}: mark a public function of it with #[kernel]",
+        so_called(beginning)
+    )]
     NoKernels {
         /// Name of the package.
         name: String,
+        /// What the names of the kernels that were asked for begin with.
+        beginning: String,
+    },
+
+    /// The crate says which kernels each PTX file takes, and none takes this one.
+    #[error(
+        "no PTX file takes the kernel `{kernel}`: add one to package.metadata.ptx in the Cargo.toml of `{name}`, with \
+         `kernels` a beginning of that name"
+    )]
+    NoFileForKernel {
+        /// Name of the package.
+        name: String,
+        /// The kernel.
+        kernel: String,
     },
 
     /// The compiler's output is not what the address-space step understands.
@@ -171,6 +188,13 @@ pub enum BuildError {
         /// cargo's answer.
         problem: String,
     },
+}
+
+fn so_called(beginning: &str) -> String {
+    match beginning {
+        "" => String::new(),
+        beginning => format!(" whose name begins with `{beginning}`"),
+    }
 }
 
 impl BuildError {

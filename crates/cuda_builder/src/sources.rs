@@ -14,9 +14,13 @@ use crate::BuildError;
 ///
 /// ```toml
 /// [package.metadata.ptx]
-/// "kernels.sm_75.ptx" = { arch = "sm_75" }
-/// "kernels.sm_80.ptx" = { arch = "sm_80", features = ["sm_80"] }
+/// "matmul.sm_75.ptx" = { arch = "sm_75", kernels = "matmul_" }
+/// "matmul_tensor.sm_80.ptx" = { arch = "sm_80", kernels = "matmul_tensor_" }
+/// "transpose.sm_75.ptx" = { arch = "sm_75", kernels = "transpose_" }
 /// ```
+///
+/// A kernel is in the files with the longest `kernels` that its name begins with: those of `matmul_tensor_f16` are only in
+/// the second. A program then loads what it launches, and kernels that need a later architecture keep the others from none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleRequest {
     /// Name of the PTX file.
@@ -25,9 +29,21 @@ pub struct ModuleRequest {
     pub arch: String,
     /// Features of the crate to enable.
     pub features: Vec<String>,
+    /// What the names of its kernels begin with; empty for every kernel that no other file of these features takes.
+    pub kernels: String,
 }
 
 impl ModuleRequest {
+    /// Whether a kernel of this name is in this file, `all` being what its crate asks for.
+    pub(crate) fn takes(&self, kernel: &str, all: &[ModuleRequest]) -> bool {
+        let longest = all
+            .iter()
+            .filter(|other| other.features == self.features && kernel.starts_with(&other.kernels))
+            .map(|other| other.kernels.len())
+            .max();
+        kernel.starts_with(&self.kernels) && longest.is_none_or(|longest| longest <= self.kernels.len())
+    }
+
     fn of(package: &Package) -> Result<Vec<ModuleRequest>, BuildError> {
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -35,6 +51,8 @@ impl ModuleRequest {
             arch: String,
             #[serde(default)]
             features: Vec<String>,
+            #[serde(default)]
+            kernels: String,
         }
         let Some(table) = package.metadata.get("ptx") else {
             return Ok(Vec::new());
@@ -44,9 +62,21 @@ impl ModuleRequest {
                 path: package.manifest_path.clone().into_std_path_buf(),
                 problem: format!("package.metadata.ptx: {error}"),
             })?;
-        let request = |(file, Entry { arch, features })| ModuleRequest { file, arch, features };
+        let request = |(file, entry): (String, Entry)| ModuleRequest {
+            file,
+            arch: entry.arch,
+            features: in_order(entry.features),
+            kernels: entry.kernels,
+        };
         Ok(table.into_iter().map(request).collect())
     }
+}
+
+/// Features in the one order in which they are compared.
+pub(crate) fn in_order(mut features: Vec<String>) -> Vec<String> {
+    features.sort();
+    features.dedup();
+    features
 }
 
 /// The sources of a kernel crate.

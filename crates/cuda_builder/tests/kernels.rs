@@ -30,6 +30,54 @@ fn building_again_with_nothing_changed_does_nothing() {
 }
 
 #[test]
+fn a_file_takes_the_kernels_that_no_longer_beginning_takes() {
+    let Some(kernels) = Kernels::new("kernels") else { return };
+    let kernel = |name| {
+        format!(
+            "/// Writes.\n/// # Safety\n/// None.\n#[kernel]\n\
+             pub unsafe fn {name}(x: *mut u32) {{ unsafe {{ *x = 1 }} }}\n"
+        )
+    };
+    let source = ["turn_one", "turn_twice_one"].map(kernel).concat();
+    kernels.write(
+        "crates/choosing/src/lib.rs",
+        &format!("#![no_std]\nuse cuda_std::prelude::*;\n{source}"),
+    );
+    let manifest = CHANGING.replace("CUDA_STD", cuda_std()).replace("changing", "choosing");
+    let builder = || kernels.builder("choosing");
+    let build = |files: &str| {
+        let manifest = format!("{manifest}\n[package.metadata.ptx]\n{files}");
+        kernels.write("crates/choosing/Cargo.toml", &manifest);
+        builder().kernels("turn_").build()
+    };
+    let all = build("\"all.ptx\" = { arch = \"sm_75\", kernels = \"turn_\" }\n").unwrap();
+    assert_eq!(all.kernels, ["turn_one", "turn_twice_one"]);
+    let two = "\"a.ptx\" = { arch = \"sm_75\", kernels = \"turn_\" }\n\
+               \"b.ptx\" = { arch = \"sm_80\", kernels = \"turn_twice_\" }\n";
+    let rest = build(two).unwrap();
+    assert_eq!(rest.kernels, ["turn_one"]);
+    assert!(!read(&rest.ptx).contains("turn_twice_one"));
+    assert_ne!(
+        rest.inputs, all.inputs,
+        "what other files take decides what is in this one"
+    );
+    let twice = builder().kernels("turn_twice_").build().unwrap();
+    assert_eq!(twice.kernels, ["turn_twice_one"]);
+
+    let error = builder().kernels("walk_").build().unwrap_err();
+    assert!(
+        error.to_string().contains("no kernel whose name begins with `walk_`"),
+        "{error}"
+    );
+    let error = build("\"b.ptx\" = { arch = \"sm_75\", kernels = \"turn_twice_\" }\n").unwrap_err();
+    assert!(
+        matches!(&error, BuildError::NoFileForKernel { kernel, .. } if kernel == "turn_one"),
+        "{error}"
+    );
+    assert!(error.to_string().contains("package.metadata.ptx"), "{error}");
+}
+
+#[test]
 fn a_changed_source_is_built_again_and_changed_back_gives_the_same() {
     let Some(kernels) = Kernels::new("kernels") else { return };
     let path = "crates/changing/src/lib.rs";

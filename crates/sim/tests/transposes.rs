@@ -1,7 +1,7 @@
 //! The transposes as the device compiler makes them: results, counts, and no findings.
 use tile33_sim::{Checks, Emulator, Launch, Options, Report};
 
-const PTX: &str = include_str!("../../../kernels-gpu/ptx/kernels.sm_75.ptx");
+const PTX: &str = include_str!("../../../kernels-gpu/ptx/transpose.sm_75.ptx");
 
 fn run(kernel: &str, rows: u32, cols: u32, options: Options) -> (Vec<f32>, Report) {
     let mut emulator = Emulator::load(PTX).unwrap();

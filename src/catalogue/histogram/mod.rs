@@ -67,7 +67,8 @@ impl Histogram for Device {
     ) -> Result<(), CatalogueError> {
         not_empty(PROBLEM, "values", values.len())?;
         not_empty(PROBLEM, "counts", counts.len())?;
-        let counters: Arc<Counters<T>> = self.extension(|device| Counters::new(&*Kernels::of(device)?))?;
+        let kernels = Kernels::of(self);
+        let counters: Arc<Counters<T>> = self.extension(|_| Counters::new(&kernels))?;
         counters.best(self, counts.len()).start(values, counts, &mut Enqueue)
     }
 }
@@ -133,7 +134,7 @@ struct Counter<T> {
 impl<T: Element> Counter<T> {
     fn new(kernels: &Kernels, name: &str, values: Values) -> Result<Self, Error> {
         Ok(Self {
-            kernel: kernels.module().kernel(&entry::<T>(name))?,
+            kernel: kernels.kernel(&entry::<T>(name))?,
             values,
             element: PhantomData,
         })

@@ -161,8 +161,8 @@ impl Reduce for Device {
         _operation: O,
     ) -> Result<O::Output, CatalogueError> {
         not_empty("reduce", "values", values.len())?;
-        let kept: Arc<Mutex<Reduction<T, O>>> =
-            self.extension(|device| Reduction::new(&*Kernels::of(device)?).map(Mutex::new))?;
+        let kernels = Kernels::of(self);
+        let kept: Arc<Mutex<Reduction<T, O>>> = self.extension(|_| Reduction::new(&kernels).map(Mutex::new))?;
         // A panic elsewhere leaves nothing half done here.
         let mut reduction = kept.lock().unwrap_or_else(PoisonError::into_inner);
         reduction.start(values, values.len(), &mut Enqueue)?;
@@ -204,7 +204,7 @@ impl<T: Element, O: Operation<T>> Reduction<T, O> {
     fn new(kernels: &Kernels) -> Result<Self, Error> {
         let device = kernels.device();
         Ok(Self {
-            kernel: kernels.module().kernel(&entry::<T>(O::KERNEL))?,
+            kernel: kernels.kernel(&entry::<T>(O::KERNEL))?,
             partials: device.uninit(MAX_BLOCKS * O::PARTIAL_BYTES.div_ceil(size_of::<u64>()))?,
             ticket: device.zeros(1)?,
             value: device.uninit(1)?,

@@ -256,7 +256,7 @@ impl TreeTrial {
         let device = kernels.device();
         let blocks = values.len().div_ceil(THREADS);
         Ok(Self {
-            kernel: kernels.module().kernel(entry)?,
+            kernel: kernels.kernel(entry)?,
             input: device.upload(&values)?,
             results: [device.uninit(blocks)?, device.uninit(blocks.div_ceil(THREADS))?],
             values,
@@ -336,7 +336,7 @@ fn atomic_step<T: Judged>() -> Step {
         move |kernels, values: Vec<T>| {
             let device = kernels.device();
             Ok(Box::new(AtomicTrial {
-                kernel: kernels.module().kernel(&name)?,
+                kernel: kernels.kernel(&name)?,
                 input: device.upload(&values)?,
                 total: device.uninit(1)?,
                 values,

@@ -82,8 +82,8 @@ impl Scan for Device {
     ) -> Result<(), CatalogueError> {
         not_empty(PROBLEM, "values", values.len())?;
         same_length(PROBLEM, "sums", sums.len(), values.len())?;
-        let kept: Arc<Mutex<LookBack<T, K>>> =
-            self.extension(|device| LookBack::new(&*Kernels::of(device)?).map(Mutex::new))?;
+        let kernels = Kernels::of(self);
+        let kept: Arc<Mutex<LookBack<T, K>>> = self.extension(|_| LookBack::new(&kernels).map(Mutex::new))?;
         // A panic elsewhere leaves nothing half done here.
         let mut look_back = kept.lock().unwrap_or_else(PoisonError::into_inner);
         look_back.start(values, sums, &mut Enqueue)
@@ -121,7 +121,7 @@ impl<T: Element + State, K: Kind> LookBack<T, K> {
     fn new(kernels: &Kernels) -> Result<Self, Error> {
         let device = kernels.device();
         Ok(Self {
-            kernel: kernels.module().kernel(&entry::<T>(K::KERNEL))?,
+            kernel: kernels.kernel(&entry::<T>(K::KERNEL))?,
             device: device.clone(),
             states: device.uninit(0)?,
             ticket: device.uninit(1)?,

@@ -256,8 +256,8 @@ impl<T: Judged> TilesTrial<T> {
         }
         Ok(Self {
             tiles,
-            scan: kernels.module().kernel(&entry_point::<T>(tiles.name))?,
-            add: kernels.module().kernel(&entry_point::<T>("add_offsets"))?,
+            scan: kernels.kernel(&entry_point::<T>(tiles.name))?,
+            add: kernels.kernel(&entry_point::<T>("add_offsets"))?,
             input: device.upload(&values)?,
             scans,
             sums,

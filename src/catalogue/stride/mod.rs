@@ -153,7 +153,7 @@ pub trait Laboratory {
 
 impl Laboratory for Device {
     fn stride<T: Pod>(&self, experiment: Experiment, stride: u32, offset: u32) -> Result<Measured<T>, CatalogueError> {
-        let mut bench = Bench::<T>::new(&*Kernels::of(self)?, experiment, stride, offset, numbered)?;
+        let mut bench = Bench::<T>::new(&Kernels::of(self), experiment, stride, offset, numbered)?;
         let launched = bench.run()?;
         Ok(Measured {
             elements: bench.result()?,
@@ -244,7 +244,7 @@ impl<T: Pod> Bench<T> {
         }
         let values: Vec<T> = (0..inputs).map(value).collect();
         Ok(Self {
-            kernel: kernels.module().kernel(&entry(experiment, bytes))?,
+            kernel: kernels.kernel(&entry(experiment, bytes))?,
             experiment,
             stride,
             offset,
