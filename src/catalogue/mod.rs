@@ -25,7 +25,8 @@
 //! | [`stride`] | [`device.stride::<f32>(Experiment::Load, 32, 0)`](stride::Laboratory::stride) |
 //!
 //! Measured on an H200 (driver 580, 2026-11-30), 2^27 elements of `f32`, medians of the device's own times: the sum 127.3 µs
-//! (4,218 GB/s; CUB's `DeviceReduce::Sum` 127.6 µs), the exclusive scan 438.7 µs (2,448 GB/s; CUB's 361.7 µs).
+//! (4,218 GB/s; CUB's `DeviceReduce::Sum` 127.6 µs), the exclusive scan 364.7 and 361.8 µs in two runs (2,950 GB/s; CUB's
+//! 376.0 and 358.7 µs).
 //!
 //! # To learn
 //!

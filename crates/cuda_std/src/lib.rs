@@ -25,6 +25,7 @@
 //! | [`atomic`] | atomic operations on shared and global memory |
 //! | [`vector`] | 2 to 16 elements that one instruction loads or stores |
 //! | [`math`] | fused multiply-add and the functions that the hardware has |
+//! | [`unrolled`] | loops whose arrays stay in registers |
 //! | [`arch`] | instructions of newer architectures: tensor cores, asynchronous copies |
 //!
 //! Kernels are compiled by `cuda_builder`. On the host everything type-checks on stable Rust, so that editors, tests
@@ -50,6 +51,7 @@ pub mod parameter;
 pub mod shared;
 pub mod sync;
 pub mod thread;
+mod unrolled;
 pub mod vector;
 mod vector16;
 pub mod warp;
@@ -70,6 +72,7 @@ pub mod warp;
 pub use tile33_cuda_std_macros::kernel;
 
 pub use tile33_layout as layout;
+pub use unrolled::unrolled;
 
 /// Everything that most kernels use.
 pub mod prelude {

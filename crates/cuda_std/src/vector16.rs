@@ -127,14 +127,11 @@ impl<T: Element> Vector16<T> {
     /// Written out lane by lane, so that it never becomes a loop whose index the registers could not be addressed with.
     #[inline(always)]
     pub fn for_each(self, mut function: impl FnMut(usize, T)) {
-        macro_rules! lanes {
-            ($($lane:literal)*) => {$(
-                if $lane < T::LANES {
-                    function($lane, self.get($lane));
-                }
-            )*};
-        }
-        lanes!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        crate::unrolled::<16>(|lane| {
+            if lane < T::LANES {
+                function(lane, self.get(lane));
+            }
+        });
     }
 
     /// Bits below the element in lane `lane`.

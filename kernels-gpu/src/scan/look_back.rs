@@ -3,11 +3,12 @@
 use cuda_std::atomic::{self, Device};
 use cuda_std::layout::Strided;
 use cuda_std::prelude::*;
+use cuda_std::unrolled;
 use cuda_std::vector::Vector16;
-use cuda_std::warp::{FULL_WARP, LANES, all, ballot, lane_id, shuffle, shuffle_up, shuffle_xor};
+use cuda_std::warp::{FULL_WARP, LANES, ballot, lane_id, shuffle, shuffle_up, shuffle_xor};
 
 use super::state::{Known, State};
-use super::{ROUNDS, THREADS, WARPS};
+use super::{LOOK_BACK_WARPS as WARPS, ROUNDS, look_back_tile};
 use crate::reduce::Number;
 
 /// The sum of each warp's elements; later the sum of all that lies before them.
@@ -20,7 +21,7 @@ macro_rules! kernels {
     ($($(#[$doc:meta])* $name:ident: $inclusive:literal;)*) => {$(
         $(#[$doc])*
         ///
-        /// A tile is 256 threads x 4 vectors of 16 bytes. A warp's loads and stores are 32 vectors that lie together: 16
+        /// A tile is 512 threads x 8 vectors of 16 bytes. A warp's loads and stores are 32 vectors that lie together: 16
         /// sectors a request, all used. Lanes exchange registers; through shared memory go one number from each warp, the
         /// tile's number, and the sum before each warp: 1 wavefront for each access.
         ///
@@ -29,8 +30,8 @@ macro_rules! kernels {
         /// # Safety
         /// `input` and `output` hold `len` elements each and are aligned to 16 bytes; `output` is `input` or does not
         /// overlap it; `states` holds zeros, [`State::WORDS`] words of 8 bytes for each block; `ticket` is zero; a block of
-        /// 256 threads for each tile.
-        #[kernel(prefix = "scan", max_threads = 256, types = [f32, f64, i32, u32, i64])]
+        /// 512 threads for each tile.
+        #[kernel(prefix = "scan", max_threads = 512, min_blocks = 2, types = [f32, f64, i32, u32, i64])]
         pub unsafe fn $name<T: Number + State>(
             input: *const T, output: *mut T, len: u64, states: *mut u64, ticket: *mut u32,
         ) {
@@ -72,46 +73,42 @@ unsafe fn look_back<T: Number + State, const INCLUSIVE: bool>(
         let tile = number.read(0);
 
         let lanes = T::LANES as u64;
-        let first = (u64::from(tile) * THREADS as u64 + u64::from(warp * LANES)) * ROUNDS as u64 * lanes;
-        let place = |round: u32| first + u64::from(round * LANES + lane) * lanes;
-        let (a, b) = (load(input, len, place(0)), load(input, len, place(1)));
-        let (c, d) = (load(input, len, place(2)), load(input, len, place(3)));
+        let of_block = look_back_tile(size_of::<T>()) as u64;
+        let first = u64::from(tile) * of_block + u64::from(warp * LANES) * ROUNDS as u64 * lanes;
+        let place = |round: usize| first + u64::from(round as u32 * LANES + lane) * lanes;
+        let full = (u64::from(tile) + 1) * of_block <= len;
+        let mut vectors = [Vector16::<T>::ZERO; ROUNDS];
+        if full {
+            unrolled::<ROUNDS>(|round| vectors[round] = *input.add(place(round) as usize).cast());
+        } else {
+            unrolled::<ROUNDS>(|round| vectors[round] = load(input, len, place(round)));
+        }
 
-        let (before_a, sum_a) = before_lane(a);
-        let (before_b, sum_b) = before_lane(b);
-        let (before_c, sum_c) = before_lane(c);
-        let (before_d, sum_d) = before_lane(d);
-        let sum_ab = sum_a.plus(sum_b);
-        let sum_abc = sum_ab.plus(sum_c);
+        // Scanned before the wait for the tiles before, and on top of each other: no sums of rounds need registers.
+        let mut sum = T::ZERO;
+        unrolled::<ROUNDS>(|round| {
+            let (before_lane, of_round) = before_lane(vectors[round]);
+            vectors[round] = scan::<T, INCLUSIVE>(vectors[round], sum.plus(before_lane));
+            sum = sum.plus(of_round);
+        });
         if lane == 0 {
-            sums.write(warp, sum_abc.plus(sum_d));
+            sums.write(warp, sum);
         }
         sync_threads();
         if warp == 0 {
             before_warps(sums, states, tile);
         }
         sync_threads();
-        let before = sums.read(warp);
+        let before_warp = sums.read(warp);
 
-        store(output, len, place(0), scan::<T, INCLUSIVE>(a, before.plus(before_a)));
-        store(
-            output,
-            len,
-            place(1),
-            scan::<T, INCLUSIVE>(b, before.plus(sum_a.plus(before_b))),
-        );
-        store(
-            output,
-            len,
-            place(2),
-            scan::<T, INCLUSIVE>(c, before.plus(sum_ab.plus(before_c))),
-        );
-        store(
-            output,
-            len,
-            place(3),
-            scan::<T, INCLUSIVE>(d, before.plus(sum_abc.plus(before_d))),
-        );
+        unrolled::<ROUNDS>(|round| {
+            let scanned = vectors[round].map(|sum| before_warp.plus(sum));
+            if full {
+                *output.add(place(round) as usize).cast() = scanned;
+            } else {
+                store(output, len, place(round), scanned);
+            }
+        });
     }
 }
 
@@ -223,8 +220,11 @@ unsafe fn before_warps<T: Number + State>(sums: SharedArray<T, WarpSums>, states
     }
 }
 
-/// The sum of all tiles before `tile`, which is not the first. Lane l looks at the tile l + 1 places before; while none of
-/// the 32 knows everything before itself, they move on to the 32 tiles before these.
+/// The sum of all tiles before `tile`, which is not the first. Lane l looks at the tile l + 1 places before. What lies
+/// beyond the nearest tile that knows everything before itself is not waited for; while none of the 32 does, they move on
+/// to the 32 tiles before these.
+///
+/// Looking at more tiles at once, at only the unknown ones again, and pausing between looks were measured: none is faster.
 ///
 /// # Safety
 /// As [`look_back`]; called by one warp.
@@ -234,31 +234,29 @@ unsafe fn before_tile<T: Number + State>(states: *const u64, tile: u32) -> T {
     let mut total = T::ZERO;
     let mut end = tile;
     loop {
-        let (known, sum) = loop {
+        let (sum, nearest) = loop {
             // Before the first tile there is nothing, and that is known.
             let mut looked = (Known::Prefix, T::ZERO);
             if lane < end {
                 // SAFETY: the tile is before this one.
                 looked = unsafe { T::look(states, end - 1 - lane) };
             }
-            if all(FULL_WARP, looked.0 != Known::Nothing) {
-                break looked;
+            let (known, sum) = looked;
+            let unknown = ballot(FULL_WARP, known == Known::Nothing).trailing_zeros();
+            let complete = ballot(FULL_WARP, known == Known::Prefix).trailing_zeros();
+            // Equal only where both are 32: every sum is known, and none is that of everything before.
+            if complete <= unknown {
+                break (sum, complete);
             }
         };
-        let complete = ballot(FULL_WARP, known == Known::Prefix);
-        // Up to the nearest tile that knows everything before itself; all, if none does.
-        let mut counted = if lane <= complete.trailing_zeros() {
-            sum
-        } else {
-            T::ZERO
-        };
+        let mut counted = if lane <= nearest { sum } else { T::ZERO };
         let mut bits = LANES / 2;
         while bits > 0 {
             counted = counted.plus(shuffle_xor(FULL_WARP, counted, bits));
             bits /= 2;
         }
         total = counted.plus(total);
-        if complete != 0 {
+        if nearest < LANES {
             return total;
         }
         end -= LANES;

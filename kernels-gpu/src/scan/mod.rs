@@ -27,11 +27,14 @@ pub use tile::*;
 
 use cuda_std::layout::{LANES, RowMajor, Skewed, Strided};
 
-/// Threads of a block of every kernel here.
+/// Threads of a block of the kernels that scan a tile in shared memory, and of [`add_offsets`].
 pub const THREADS: usize = 256;
 
-/// Warps of a block.
-pub const WARPS: usize = THREADS / LANES;
+/// Threads of a block of the look-back kernels.
+pub const LOOK_BACK_THREADS: usize = 512;
+
+/// Warps of a block of the look-back kernels.
+pub const LOOK_BACK_WARPS: usize = LOOK_BACK_THREADS / LANES;
 
 /// Elements of a tile of [`hillis_steele`]: one a thread.
 pub const HILLIS_STEELE_TILE: usize = THREADS;
@@ -40,12 +43,16 @@ pub const HILLIS_STEELE_TILE: usize = THREADS;
 pub const TREE_TILE: usize = 2 * THREADS;
 
 /// Vectors of 16 bytes that each thread of the look-back kernels scans.
-pub const ROUNDS: usize = 4;
+pub const ROUNDS: usize = 8;
 
 /// Elements of `bytes` bytes in a tile of the look-back kernels.
+///
+/// Large tiles are what makes them fast: each costs a chain of looks at the tiles before. Exclusive scan of 2^27 `f32` on an
+/// H200 (driver 580, 2026-11-30) in microseconds, by threads x vectors: 256 x 4 406, 256 x 6 371, 256 x 8 364, 256 x 12 391
+/// (too few blocks at once), 512 x 4 394, 512 x 8 355; beside 352 of CUB and 259 of a copy in the same run.
 #[must_use]
 pub const fn look_back_tile(bytes: usize) -> usize {
-    THREADS * ROUNDS * (16 / bytes)
+    LOOK_BACK_THREADS * ROUNDS * (16 / bytes)
 }
 
 /// The two buffers of [`hillis_steele`]: each step reads one and the next writes the other.

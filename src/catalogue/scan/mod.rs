@@ -21,7 +21,7 @@ mod steps;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kernels_gpu::scan::{State, THREADS, look_back_tile};
+use kernels_gpu::scan::{LOOK_BACK_THREADS, ROUNDS, State, look_back_tile};
 use tile33_host::reference::Depth;
 use tile33_host::{Device, DeviceBuffer, Error, Kernel, LaunchConfig, args};
 
@@ -95,10 +95,10 @@ const PROBLEM: &str = "scan";
 /// The additions that an element passes through at most.
 pub fn depth<T>(len: usize) -> Depth {
     let lanes = 16 / size_of::<T>() as u64;
-    // Within a vector, twice; the lanes of a warp; the rounds; the warps; the tiles one after the other in the worst case,
-    // and the joining of these sums.
+    // Within a vector, twice; the lanes of a warp; the rounds; the lanes again, over the warps; what lies before the tile;
+    // the tiles one after the other in the worst case, and the joining of these sums.
     let tiles = len.div_ceil(look_back_tile(size_of::<T>())) as u64;
-    Depth(2 * lanes + 5 + 4 + 3 + tiles + 4)
+    Depth(2 * lanes + 5 + ROUNDS as u64 + 4 + 1 + tiles + 5)
 }
 
 /// The look-back kernel for an element type, with the memory it needs, on a device.
@@ -154,7 +154,7 @@ impl<T: Element + State, K: Kind> LookBack<T, K> {
         }
         self.states.fill_bytes(0)?;
         self.ticket.fill_bytes(0)?;
-        let config = LaunchConfig::new(blocks, THREADS as u32);
+        let config = LaunchConfig::new(blocks, LOOK_BACK_THREADS as u32);
         // SAFETY: the kernel reads and writes `len` elements of the two, which are distinct, aligned as every allocation is,
         // and that long; there is a zeroed state for each block, and the ticket is zero.
         unsafe {

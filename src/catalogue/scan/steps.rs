@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use kernels_gpu::scan::{HILLIS_STEELE_TILE, ROUNDS, State, THREADS, TREE_TILE, WARPS, look_back_tile};
+use kernels_gpu::scan::{HILLIS_STEELE_TILE, LOOK_BACK_WARPS, ROUNDS, State, THREADS, TREE_TILE, look_back_tile};
 use tile33_host::reference::{Depth, Estimate, Real, first_outside, scan as reference};
 use tile33_host::{DeviceBuffer, Kernel, LaunchConfig, args, compare};
 
@@ -152,9 +152,9 @@ fn warps(threads: usize) -> u64 {
 fn hillis_steele_accesses() -> Vec<Access> {
     let blocks = (CLAIMED_LEN / HILLIS_STEELE_TILE) as u64;
     let levels = u64::from(HILLIS_STEELE_TILE.trailing_zeros());
-    let all = blocks * WARPS as u64;
+    let all = blocks * warps(THREADS);
     // In the step of distance d the first d threads of the block load nothing: whole warps of them from d = 32 on.
-    let loading: u64 = (0..levels).map(|level| WARPS as u64 - (1u64 << level) / 32).sum();
+    let loading: u64 = (0..levels).map(|level| warps(THREADS) - (1u64 << level) / 32).sum();
     vec![
         Access::new(AccessKind::GlobalLoad, "a warp's elements", all, 4),
         Access::new(
@@ -173,7 +173,7 @@ fn hillis_steele_accesses() -> Vec<Access> {
 /// `wavefronts` of each step, from neighbours to the root.
 fn tree_accesses(wavefronts: &[u64]) -> Vec<Access> {
     let blocks = (CLAIMED_LEN / TREE_TILE) as u64;
-    let elements = blocks * 2 * WARPS as u64;
+    let elements = blocks * 2 * warps(THREADS);
     let mut accesses = vec![
         Access::new(AccessKind::GlobalLoad, "a warp's elements", elements, 4),
         Access::new(AccessKind::SharedStore, "a warp's elements", elements, 1),
@@ -316,7 +316,7 @@ impl<T: Judged> Trial for TilesTrial<T> {
 
 /// What a look-back kernel accesses on one tile, which has none to look back on.
 fn look_back_accesses<T: State>() -> Vec<Access> {
-    let warps = WARPS as u64;
+    let warps = LOOK_BACK_WARPS as u64;
     let loads = warps * ROUNDS as u64;
     vec![
         Access::new(AccessKind::GlobalAtomic, "the ticket", 1, 1),
