@@ -1,4 +1,4 @@
-//! A matrix, transposed six ways: watch the bank conflicts appear and disappear.
+//! A matrix, transposed seven ways: watch the bank conflicts appear and disappear.
 //!
 //! ```sh
 //! cargo run --example transpose                                   # 1024 x 1024 on the GPU, or on the emulator
@@ -31,7 +31,7 @@ use tile33::transpose::{ALL, Variant};
 use crate::contest::{Plan, run_all};
 use crate::input::{ElementType, Matrix, with_elements};
 
-/// Transposes a matrix in six ways and shows what each costs.
+/// Transposes a matrix in seven ways and shows what each costs.
 #[derive(Debug, Parser)]
 struct Args {
     /// Rows of the generated matrix

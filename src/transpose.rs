@@ -5,10 +5,11 @@
 
 use std::marker::PhantomData;
 
-use kernels_gpu::transpose::{BLOCK, VARIANTS, grid};
+use kernels_gpu::transpose::{VARIANTS, grid};
 use tile33_host::{Device, DeviceBuffer, Error, Kernel, LaunchConfig, Module, Run, SharedBytes, args};
 use tile33_layout::Pitched;
 
+use crate::catalogue::{Record, Way};
 use crate::kernels::Kernels;
 
 pub use kernels_gpu::transpose::{Element as KernelElement, TILE, Variant};
@@ -23,11 +24,18 @@ pub trait Element: bytemuck::Pod + Send + Sync {
 }
 
 macro_rules! elements {
-    ($($ty:ty => $kernel:ident),* $(,)?) => {$(
+    ($($kernel:ident: $($ty:ty),*;)*) => {$($(
         impl Element for $ty { const KERNEL: KernelElement = KernelElement::$kernel; }
-    )*};
+    )*)*};
 }
-elements!(u8 => U8, i8 => U8, u16 => U16, i16 => U16, u32 => F32, i32 => F32, f32 => F32, u64 => F64, i64 => F64, f64 => F64);
+// Arrays: pixels, complex numbers, vectors.
+elements! {
+    U8: u8, i8;
+    U16: u16, i16, [u8; 2];
+    F32: u32, i32, f32, [u8; 4], [u16; 2];
+    F64: u64, i64, f64, [u8; 8], [u16; 4], [u32; 2], [i32; 2], [f32; 2];
+    U128: u128, i128, [u8; 16], [u16; 8], [u32; 4], [i32; 4], [f32; 4], [u64; 2], [i64; 2], [f64; 2];
+}
 
 /// Why a transpose cannot run, or went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -57,13 +65,33 @@ pub enum TransposeError {
     /// A buffer that is shorter than the matrix.
     #[error("the {which} buffer holds {given} elements, and a matrix of {rows} x {cols} needs more")]
     Buffer {
-        /// `input` or `output`.
+        /// `input`, `output` or `matrix`.
         which: &'static str,
         /// Elements of the buffer.
         given: usize,
         /// The matrix's rows.
         rows: usize,
         /// The matrix's columns.
+        cols: usize,
+    },
+    /// No matrices at all, or more than the kernels count.
+    #[error("{batch} matrices: at least 1 and at most {} are possible", u32::MAX)]
+    Batch {
+        /// Asked for.
+        batch: usize,
+    },
+    /// A buffer that is shorter than all matrices together.
+    #[error("the {which} buffer holds {given} elements, and {batch} matrices of {rows} x {cols} need more")]
+    BatchBuffer {
+        /// `input` or `output`.
+        which: &'static str,
+        /// Elements of the buffer.
+        given: usize,
+        /// Matrices.
+        batch: usize,
+        /// Rows of each.
+        rows: usize,
+        /// Columns of each.
         cols: usize,
     },
     /// A tile that the dynamic kernel cannot use.
@@ -137,7 +165,7 @@ impl Kernels {
                 cols,
             });
         }
-        let kernel = TransposeKernel::of(self, best())?;
+        let kernel = TransposeKernel::of(self, best::<T>(rows, cols))?;
         let input = self.device().upload(input)?;
         let mut output = self.device().uninit(input.len())?;
         kernel.run(&input, &mut output, rows, cols)?.clean()?;
@@ -145,13 +173,21 @@ impl Kernels {
     }
 }
 
-/// The variant that [`Kernels::transpose`] uses.
-pub(crate) fn best() -> &'static Variant {
-    Variant::named("padded").expect("the kernels have it")
+/// The variant for a matrix of this shape in buffers of its own, which start at multiples of 16 bytes.
+pub(crate) fn best<T: Element>(rows: usize, cols: usize) -> &'static Variant {
+    let by_vectors = suits_vectors::<T>(rows, cols);
+    Variant::named(if by_vectors { "vectorized" } else { "padded" }).expect("the kernels have it")
+}
+
+/// Whether a matrix is best moved by vectors: every row starts at one, also once transposed, and there is a whole tile.
+pub(crate) fn suits_vectors<T: Element>(rows: usize, cols: usize) -> bool {
+    let lanes = 16 / size_of::<T>();
+    let side = Variant::named("vectorized").map_or(usize::MAX, |variant| variant.side(T::KERNEL) as usize);
+    rows.is_multiple_of(lanes) && cols.is_multiple_of(lanes) && rows.min(cols) >= side
 }
 
 /// Elements of a matrix that the kernels can index.
-fn elements(rows: usize, cols: usize) -> Result<usize, TransposeError> {
+pub(crate) fn elements(rows: usize, cols: usize) -> Result<usize, TransposeError> {
     let fits = |n: usize| n > 0 && u32::try_from(n).is_ok();
     let count = rows.checked_mul(cols).filter(|_| fits(rows) && fits(cols));
     count.ok_or(TransposeError::Shape { rows, cols })
@@ -221,6 +257,23 @@ impl<T: Element> TransposeKernel<T> {
         rows: usize,
         cols: usize,
     ) -> Result<Run, TransposeError> {
+        let mut launches = Record::default();
+        self.start(input, output, rows, cols, &mut launches)?;
+        Ok(launches.0.remove(0).run)
+    }
+
+    /// Launches it, once, in a way that may or may not wait.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn start(
+        &self,
+        input: &DeviceBuffer<T>,
+        output: &mut DeviceBuffer<T>,
+        rows: usize,
+        cols: usize,
+        way: &mut impl Way,
+    ) -> Result<(), TransposeError> {
         let count = elements(rows, cols)?;
         for (which, given) in [("input", input.len()), ("output", output.len())] {
             if given < count {
@@ -236,33 +289,45 @@ impl<T: Element> TransposeKernel<T> {
         let (rows, cols) = (rows as u32, cols as u32);
         let Tile { side, pitch } = self.tile;
         // SAFETY: the kernel reads and writes `rows * cols` elements of the two, which are distinct and long enough.
-        let run = unsafe {
+        unsafe {
             if self.variant.dynamic {
-                self.kernel
-                    .launch(&config, args![input, output, rows, cols, side, pitch])
+                way.go(&self.kernel, &config, args![input, output, rows, cols, side, pitch])?;
             } else {
-                self.kernel.launch(&config, args![input, output, rows, cols])
+                way.go(&self.kernel, &config, args![input, output, rows, cols])?;
             }
-        };
-        Ok(run?)
+        }
+        Ok(())
     }
 
     /// Grid, block and dynamic shared memory for a matrix.
     ///
     /// # Errors
     /// When the matrix is empty or larger than the kernels count.
-    pub(crate) fn config(&self, rows: usize, cols: usize) -> Result<LaunchConfig, TransposeError> {
+    fn config(&self, rows: usize, cols: usize) -> Result<LaunchConfig, TransposeError> {
         elements(rows, cols)?;
         let (rows, cols) = (rows as u32, cols as u32);
+        let block = self.variant.block(T::KERNEL);
         Ok(if self.variant.dynamic {
-            LaunchConfig::new(grid(rows, cols, self.tile.side), BLOCK).with_dynamic_shared(self.tile.shared::<T>())
+            LaunchConfig::new(grid(rows, cols, self.tile.side), block).with_dynamic_shared(self.tile.shared::<T>())
         } else {
-            LaunchConfig::new(grid(rows, cols, TILE), BLOCK)
+            LaunchConfig::new(grid(rows, cols, self.variant.side(T::KERNEL)), block)
         })
     }
+}
 
-    /// Static shared memory of a block, in bytes.
-    pub(crate) fn static_shared(&self) -> u64 {
-        self.kernel.static_shared()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_moved_where_rows_start_at_them_and_a_tile_is_whole() {
+        let best = |rows, cols| best::<f32>(rows, cols).name;
+        assert_eq!(best(64, 64), "vectorized");
+        assert_eq!(best(1000, 68), "vectorized");
+        assert_eq!(best(1000, 66), "padded");
+        assert_eq!(best(999, 64), "padded");
+        assert_eq!(best(60, 1000), "padded");
+        assert!(suits_vectors::<u8>(128, 144) && !suits_vectors::<u8>(128, 136));
+        assert!(suits_vectors::<[f64; 2]>(17, 16) && !suits_vectors::<[f64; 2]>(15, 16));
     }
 }

@@ -90,7 +90,8 @@ proptest! {
         let steps = steps();
         let step = which.get(&steps);
         let size = match step.problem {
-            "transpose" => vec![wide, 1 + long % 200],
+            "transpose" if step.size_names.len() == 3 => vec![1 + wide % 6, 1 + long % 150, wide],
+            "transpose" => vec![wide, 1 + long % 200][..step.size_names.len()].to_vec(),
             "stride" => vec![1 + wide % 40, long % 100],
             _ => vec![long, wide][..step.size_names.len()].to_vec(),
         };

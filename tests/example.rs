@@ -75,6 +75,7 @@ fn the_table_shows_32_wavefronts_a_load_for_tiled_and_1_for_padded_and_swizzled(
         ("padded", "1"),
         ("swizzled", "1"),
         ("dynamic", "1"),
+        ("vectorized", "4"),
         ("copy", "-"),
     ] {
         let cells = row(&table, variant);
@@ -99,7 +100,7 @@ fn variants_can_be_chosen_and_unknown_ones_are_listed() {
     let output = run(&["--variant", "pedded"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("there is copy, naive, tiled, padded, swizzled, dynamic"),
+        stderr(&output).contains("there is copy, naive, tiled, padded, swizzled, dynamic, vectorized"),
         "{}",
         stderr(&output)
     );
@@ -107,7 +108,7 @@ fn variants_can_be_chosen_and_unknown_ones_are_listed() {
 
 #[test]
 fn every_element_type_can_be_generated() {
-    for element in ["f32", "f64", "u16", "u8"] {
+    for element in ["f32", "f64", "u16", "u8", "u128"] {
         let output = run(&[
             "--rows",
             "33",

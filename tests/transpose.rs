@@ -14,7 +14,7 @@ use tile33::{Device, Kernels};
 
 /// Shapes at which transposes go wrong: single elements, rows and columns, a column less or more than a tile, partial tiles
 /// at both edges, whole tiles along one axis only.
-const SHAPES: [(usize, usize); 9] = [
+const SHAPES: [(usize, usize); 11] = [
     (1, 1),
     (1, 1000),
     (1000, 1),
@@ -24,6 +24,9 @@ const SHAPES: [(usize, usize); 9] = [
     (40, 70),
     (462, 1024),
     (1000, 777),
+    // Rows that start at vectors, with parts of the vector kernel's tiles.
+    (144, 208),
+    (256, 16),
 ];
 
 /// Elements behind the output that nothing may touch.
@@ -36,7 +39,10 @@ trait Bits: Element + Debug + Send + Sync {
 macro_rules! bits {
     ($($ty:ty => $from:expr),*) => {$(impl Bits for $ty { fn from_low_bits(bits: u64) -> Self { $from(bits) } })*};
 }
-bits!(f32 => |b| f32::from_bits(b as u32), f64 => f64::from_bits, u16 => |b| b as u16, u8 => |b| b as u8);
+bits!(
+    f32 => |b| f32::from_bits(b as u32), f64 => f64::from_bits, u16 => |b| b as u16, u8 => |b| b as u8,
+    u128 => |b: u64| u128::from(b) << 64 | u128::from(!b)
+);
 
 /// Transposes a matrix of every bit pattern and says what is wrong with the result.
 fn check<T: Bits>(
@@ -60,9 +66,11 @@ fn check<T: Bits>(
         (input.clone(), cols)
     };
     compare::identical(written, &expected).map_err(|error| error.in_matrix(width).to_string())?;
-    let poison = u64::from_ne_bytes([POISON; 8]);
-    compare::identical(guard, &[T::from_low_bits(poison); GUARD])
-        .map_err(|error| format!("behind the output, {error}"))?;
+    compare::identical(
+        bytemuck::cast_slice::<T, u8>(guard),
+        &vec![POISON; GUARD * size_of::<T>()],
+    )
+    .map_err(|error| format!("behind the output, {error}"))?;
     compare::identical(&x.to_vec().unwrap(), &input).map_err(|error| format!("in the input, {error}"))
 }
 
@@ -101,43 +109,36 @@ fn every_variant_of_u8_is_right_at_every_shape() {
 }
 
 #[test]
+fn every_variant_of_u128_is_right_at_every_shape() {
+    check_shapes::<u128>();
+}
+
+#[test]
 fn every_variant_is_right_at_random_shapes() {
     for device in devices() {
         let kernels = Kernels::new(&device);
-        let one = |variant: &Variant, element: usize, rows: usize, cols: usize| match element {
-            0 => check(
-                &TransposeKernel::<f32>::of(&kernels, variant).unwrap(),
-                &device,
-                variant,
-                rows,
-                cols,
-            ),
-            1 => check(
-                &TransposeKernel::<f64>::of(&kernels, variant).unwrap(),
-                &device,
-                variant,
-                rows,
-                cols,
-            ),
-            2 => check(
-                &TransposeKernel::<u16>::of(&kernels, variant).unwrap(),
-                &device,
-                variant,
-                rows,
-                cols,
-            ),
-            _ => check(
-                &TransposeKernel::<u8>::of(&kernels, variant).unwrap(),
-                &device,
-                variant,
-                rows,
-                cols,
-            ),
-        };
-        let cases = (0..ALL.len(), 0usize..4, 1usize..150, 1usize..150);
+        fn one<T: Bits>(
+            kernels: &Kernels,
+            device: &Device,
+            variant: &Variant,
+            [rows, cols]: [usize; 2],
+        ) -> Result<(), String> {
+            let kernel = TransposeKernel::<T>::of(kernels, variant).unwrap();
+            check(&kernel, device, variant, rows, cols)
+        }
+        let by_element = [one::<f32>, one::<f64>, one::<u16>, one::<u8>, one::<u128>];
+        // Half of them multiples of a vector, which `vectorized` moves by vectors.
+        let cases = (
+            0..ALL.len(),
+            0..by_element.len(),
+            1usize..150,
+            1usize..150,
+            any::<bool>(),
+        );
         TestRunner::new(ProptestConfig::with_cases(64))
-            .run(&cases, |(variant, element, rows, cols)| {
-                one(&ALL[variant], element, rows, cols).map_err(TestCaseError::fail)
+            .run(&cases, |(variant, element, rows, cols, whole)| {
+                let shape = [rows, cols].map(|n| if whole { n.next_multiple_of(16) } else { n });
+                by_element[element](&kernels, &device, &ALL[variant], shape).map_err(TestCaseError::fail)
             })
             .unwrap();
     }
@@ -164,14 +165,15 @@ fn the_dynamic_variant_is_right_with_every_tile() {
 fn a_grid_lower_than_the_matrix_transposes_all_of_it() {
     for device in devices() {
         let kernels = Kernels::new(&device);
-        let (rows, cols) = (205usize, 40usize);
-        let input: Vec<f32> = bits(rows * cols).map(f32::from_low_bits).collect();
-        let x = device.upload(&input).unwrap();
-        for variant in ALL {
+        // Rows that start at vectors and rows that do not.
+        for (variant, rows) in ALL.iter().flat_map(|variant| [(variant, 205usize), (variant, 204)]) {
+            let cols = 40usize;
+            let input: Vec<f32> = bits(rows * cols).map(f32::from_low_bits).collect();
+            let x = device.upload(&input).unwrap();
             let kernel = kernels.kernel(variant.entry(<f32 as Element>::KERNEL)).unwrap();
             for height in [1, 2, 3, 6] {
                 let mut y = device.uninit::<f32>(input.len()).unwrap();
-                let config = LaunchConfig::new((2, height), (32, 8));
+                let config = LaunchConfig::new((2, height), variant.block(<f32 as Element>::KERNEL));
                 let run = if variant.dynamic {
                     let config = config.with_dynamic_shared(tile33::host::SharedBytes::of::<f32>(32 * 33));
                     // SAFETY: `rows * cols` elements each, and the tile's bytes.
@@ -219,13 +221,18 @@ fn offsets_of_more_than_32_bits_do_not_wrap() {
     let kernels = Kernels::new(&device);
     let x = device.zeros::<f32>(1024).unwrap();
     let mut y = device.zeros::<f32>(1024).unwrap();
-    for name in ["copy", "naive", "padded"] {
-        let kernel = kernels
-            .kernel(Variant::named(name).unwrap().entry(<f32 as Element>::KERNEL))
-            .unwrap();
-        let config = LaunchConfig::new(1, (32, 8));
+    for (name, rows) in [
+        ("copy", 3u32),
+        ("naive", 3),
+        ("padded", 3),
+        ("vectorized", 3),
+        ("vectorized", 4),
+    ] {
+        let variant = Variant::named(name).unwrap();
+        let kernel = kernels.kernel(variant.entry(<f32 as Element>::KERNEL)).unwrap();
+        let config = LaunchConfig::new(1, variant.block(<f32 as Element>::KERNEL));
         // SAFETY: on the emulator an access outside of a buffer is a finding.
-        let run = unsafe { kernel.launch(&config, args![&x, &mut y, 3u32, COLS]) }.unwrap();
+        let run = unsafe { kernel.launch(&config, args![&x, &mut y, rows, COLS]) }.unwrap();
         let findings = run.report.unwrap().findings;
         let mut strays: Vec<i64> = findings
             .iter()
@@ -252,7 +259,7 @@ fn the_plain_call_transposes_every_element_type() {
                 assert_eq!(output, reference::transpose(&input, rows, cols), "{} on {device}", stringify!($ty));
             })*};
         }
-        transposes!(u8, i8, u16, i16, u32, i32, f32, u64, i64, f64);
+        transposes!(u8, i8, u16, i16, u32, i32, f32, u64, i64, f64, u128, i128);
     }
 }
 

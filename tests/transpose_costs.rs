@@ -76,7 +76,7 @@ fn copy_and_naive_use_no_shared_memory() {
 #[test]
 fn naive_writes_a_sector_for_every_lane_and_all_else_is_coalesced() {
     fn sectors<T: Element>() {
-        for variant in ALL {
+        for variant in ALL.iter().filter(|variant| !variant.vectors) {
             let Counters {
                 global_load,
                 global_store,
@@ -102,6 +102,40 @@ fn naive_writes_a_sector_for_every_lane_and_all_else_is_coalesced() {
     sectors::<f64>();
     sectors::<u16>();
     sectors::<u8>();
+    sectors::<u128>();
+}
+
+/// Whole tiles of every element type: 128 rows and columns at most.
+#[test]
+fn the_vector_kernel_moves_16_bytes_a_lane_without_a_conflict_and_all_of_every_sector() {
+    fn costs<T: Element>() {
+        let variant = named("vectorized");
+        let kernels = Kernels::new(&Device::emulator());
+        let kernel = TransposeKernel::<T>::of(&kernels, variant).unwrap();
+        let (rows, cols) = (256, 128);
+        let x = kernels.device().zeros::<T>(rows * cols).unwrap();
+        let mut y = kernels.device().uninit::<T>(rows * cols).unwrap();
+        let run = kernel.run(&x, &mut y, rows, cols).unwrap().clean().unwrap();
+        let counters = run.report.unwrap().counters;
+        let requests = (rows * cols * size_of::<T>() / 512) as u64;
+        let name = variant.entry(T::KERNEL);
+        for shared in [counters.shared_load, counters.shared_store] {
+            assert_eq!(
+                (shared.requests, shared.wavefronts, shared.ideal),
+                (requests, 4 * requests, 4 * requests),
+                "{name}"
+            );
+        }
+        for global in [counters.global_load, counters.global_store] {
+            assert_eq!((global.requests, global.sectors), (requests, 16 * requests), "{name}");
+            assert_eq!(global.ideal_sectors, global.sectors, "{name}");
+        }
+    }
+    costs::<f32>();
+    costs::<f64>();
+    costs::<u16>();
+    costs::<u8>();
+    costs::<u128>();
 }
 
 /// The emulator's counts, from the addresses that the PTX computes, against the bank model on the layout that the variant
@@ -109,8 +143,8 @@ fn naive_writes_a_sector_for_every_lane_and_all_else_is_coalesced() {
 #[test]
 fn every_tile_costs_what_the_bank_model_says_of_its_layout() {
     fn agrees<T: Element>(element: KernelElement) {
-        for variant in ALL {
-            let Some(tile) = variant.tile else { continue };
+        for variant in ALL.iter().filter(|variant| !variant.vectors) {
+            let Some(tile) = variant.tile(element) else { continue };
             let bytes = element.size();
             let address = |row: u32, col: u32| Some(u64::from(tile.offset(row, col) * bytes));
             // Columns do not all cost the same: in rows of 33 two-byte elements, every other column starts mid-word.
@@ -139,4 +173,5 @@ fn every_tile_costs_what_the_bank_model_says_of_its_layout() {
     agrees::<f64>(KernelElement::F64);
     agrees::<u16>(KernelElement::U16);
     agrees::<u8>(KernelElement::U8);
+    agrees::<u128>(KernelElement::U128);
 }

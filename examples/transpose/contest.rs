@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, WrapErr};
 use tile33::host::{Module, compare, reference};
 use tile33::sim::Counters;
-use tile33::transpose::{Element, TILE, TransposeKernel, Variant};
+use tile33::transpose::{Element, TransposeKernel, Variant};
 use tile33::{Device, DeviceBuffer, Error, Kernels};
 
 /// What the output holds before a kernel runs: what stays there was not written.
@@ -52,6 +52,8 @@ pub struct Outcome {
     pub memcpy: Option<Duration>,
     /// Bytes of an element.
     pub element_bytes: usize,
+    /// Whether every variant's tiles were whole.
+    pub whole: bool,
 }
 
 impl Outcome {
@@ -66,8 +68,9 @@ impl Plan<'_> {
     }
 
     /// Whether every tile is whole, and so every warp full.
-    pub fn is_whole(&self) -> bool {
-        self.rows.is_multiple_of(TILE as usize) && self.cols.is_multiple_of(TILE as usize)
+    pub fn is_whole<T: Element>(&self, variant: &Variant) -> bool {
+        let side = variant.side(T::KERNEL) as usize;
+        self.rows.is_multiple_of(side) && self.cols.is_multiple_of(side)
     }
 
     /// Bytes that a transpose has to move: every element is read once and written once.
@@ -148,7 +151,7 @@ pub fn run_all<T: Element + Debug + Send + Sync>(plan: &Plan<'_>, input: &[T]) -
         let difference = compare::identical(&last, expected).map_err(|error| error.in_matrix(cols).to_string());
         let finding = run.report.as_ref().and_then(|report| report.findings.first());
         let (shared, global) = match &run.report {
-            Some(report) if plan.is_whole() => (report.counters, report.counters),
+            Some(report) if plan.is_whole::<T>(variant) => (report.counters, report.counters),
             Some(report) => (count(contestant)?, report.counters),
             None => {
                 let counters = count(contestant)?;
@@ -175,6 +178,7 @@ pub fn run_all<T: Element + Debug + Send + Sync>(plan: &Plan<'_>, input: &[T]) -
             rows,
             memcpy,
             element_bytes: size_of::<T>(),
+            whole: plan.variants.iter().all(|variant| plan.is_whole::<T>(variant)),
         },
         last,
     ))

@@ -14,6 +14,7 @@ pub enum ElementType {
     F64,
     U16,
     U8,
+    U128,
 }
 
 /// A row-major matrix.
@@ -37,6 +38,7 @@ pub enum Elements {
     U64(Vec<u64>),
     I64(Vec<i64>),
     F64(Vec<f64>),
+    U128(Vec<u128>),
 }
 
 /// Runs `$body` with `$v` bound to the vector, whatever its type.
@@ -53,6 +55,7 @@ macro_rules! with_elements {
             $crate::input::Elements::U64($v) => $body,
             $crate::input::Elements::I64($v) => $body,
             $crate::input::Elements::F64($v) => $body,
+            $crate::input::Elements::U128($v) => $body,
         }
     };
 }
@@ -115,6 +118,10 @@ impl Matrix {
             ElementType::F64 => Elements::F64((0..count).map(|i| f64::from_bits(mix(i))).collect()),
             ElementType::U16 => Elements::U16((0..count).map(|i| mix(i) as u16).collect()),
             ElementType::U8 => Elements::U8((0..count).map(|i| mix(i) as u8).collect()),
+            ElementType::U128 => {
+                let number = |i| u128::from(mix(i)) << 64 | u128::from(!mix(i));
+                Elements::U128((0..count).map(number).collect())
+            }
         };
         Ok(Self {
             rows,
@@ -302,12 +309,20 @@ fn write_npy(matrix: &Matrix, path: &Path) -> Result<(), InputError> {
     let write = || {
         let mut file = BufWriter::new(File::create(path)?);
         let shape = [matrix.rows as u64, matrix.cols as u64];
-        with_elements!(&matrix.elements, elements => {
-            let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
-            let mut writer = options.writer(&mut file).begin_nd()?;
-            writer.extend(elements)?;
-            writer.finish()?;
-        });
+        macro_rules! write_as {
+            ($($variant:ident),*) => {
+                match &matrix.elements {
+                    $(Elements::$variant(elements) => {
+                        let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
+                        let mut writer = options.writer(&mut file).begin_nd()?;
+                        writer.extend(elements)?;
+                        writer.finish()?;
+                    })*
+                    Elements::U128(_) => return Err(std::io::Error::other("NumPy has no integers of 128 bits")),
+                }
+            };
+        }
+        write_as!(U8, I8, U16, I16, U32, I32, F32, U64, I64, F64);
         file.flush()
     };
     write().map_err(|source| InputError::Write {
@@ -323,4 +338,4 @@ macro_rules! from_vec {
         }
     )*};
 }
-from_vec!(u8 => U8, i8 => I8, u16 => U16, i16 => I16, u32 => U32, i32 => I32, f32 => F32, u64 => U64, i64 => I64, f64 => F64);
+from_vec!(u8 => U8, i8 => I8, u16 => U16, i16 => I16, u32 => U32, i32 => I32, f32 => F32, u64 => U64, i64 => I64, f64 => F64, u128 => U128);

@@ -13,6 +13,9 @@ const WIDTH: u16 = 118;
 /// Bytes of shared memory that one wavefront covers: 32 banks of a word.
 const BANK_BYTES: usize = 32 * 4;
 
+/// Bytes that a lane of the vector kernel moves at once.
+const VECTOR_BYTES: usize = 16;
+
 /// The table and the sentences around it.
 pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
     let mut text = String::new();
@@ -75,6 +78,14 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
          A sector is 32 bytes of global memory; a full warp's load or store needs at least {element}.",
         (32 * element).div_ceil(BANK_BYTES)
     );
+    if plan.variants.iter().any(|variant| variant.vectors) && element < VECTOR_BYTES {
+        let _ = writeln!(
+            text,
+            "The vector kernel moves {VECTOR_BYTES} bytes a lane: at least {} and {VECTOR_BYTES}, for {} times the elements.",
+            (32 * VECTOR_BYTES).div_ceil(BANK_BYTES),
+            VECTOR_BYTES / element
+        );
+    }
     if plan.device.is_cuda() {
         let _ = writeln!(
             text,
@@ -82,7 +93,7 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
              Times: the GPU's own, the median of {} launches in turns. GB/s: every element read once and written once.",
             plan.repetitions
         );
-    } else if !plan.is_whole() {
+    } else if !outcome.whole {
         let _ = writeln!(
             text,
             "Wavefronts: of full warps, counted on {COUNTED} x {COUNTED} elements; at the edges of this matrix some lanes idle."
@@ -146,6 +157,7 @@ fn lesson(variant: &str) -> &'static str {
         "padded" => "one unused column spreads it over all banks",
         "swizzled" => "so do permuted rows, without unused space",
         "dynamic" => "padded, with tile and pitch chosen at launch",
+        "vectorized" => "16 bytes a lane, squares turned in registers",
         _ => "",
     }
 }

@@ -19,6 +19,8 @@
 //! | problem | call |
 //! |---|---|
 //! | [`transpose`] | [`device.transpose(&matrix, &mut transposed, rows, cols)`](transpose::Transpose::transpose) |
+//! | | [`device.transpose_in_place(&mut matrix, side)`](transpose::Transpose::transpose_in_place) |
+//! | | [`device.transpose_batched(&matrices, &mut transposed, batch, rows, cols)`](transpose::Transpose::transpose_batched) |
 //! | [`reduce`] | [`device.reduce(&values, Sum)`](reduce::Reduce::reduce) |
 //! | [`scan`] | [`device.scan(&values, &mut sums, Inclusive)`](scan::Scan::scan) |
 //! | [`histogram`](mod@histogram) | [`device.histogram(&values, &mut counts)`](histogram::Histogram::histogram) |

@@ -8,22 +8,36 @@
 //! | [`padded`] | a row | a row | `[32][33]` | one unused column spreads a column over all banks |
 //! | [`swizzled`] | a row | a row | `[32][32]` | so does permuting the columns of each row, and nothing is unused |
 //! | [`dynamic`] | a row | a row | chosen at launch | the same with tile and pitch as parameters |
+//! | [`vectorized`] | vectors of 16 bytes | vectors of 16 bytes | swizzled by vectors | a quarter of the instructions, wider rows |
 //!
-//! Each has one entry point an element type, `transpose_padded_f32` and so on; [`VARIANTS`] lists them for hosts.
+//! Each has one entry point an element type, `transpose_padded_f32` and so on; [`VARIANTS`] lists them for hosts. Other
+//! shapes of the problem:
+//!
+//! | kernel | what it transposes |
+//! |---|---|
+//! | [`in_place`] | a square matrix where it lies: two tiles change places |
+//! | [`batched`] | many matrices of one shape, one after the other in memory |
+//! | [`batched_vectorized`] | the same as [`vectorized`] does it |
 //!
 //! # Launch
 //!
-//! Blocks of [`BLOCK`] threads in a grid of [`grid`]. A grid has at most 65,535 blocks along y, so a block also takes
-//! the tiles a grid's height below its own, until there are none. Rows and columns are any number from 1; matrices are
-//! dense and row-major; offsets are 64-bit.
+//! Blocks of [`BLOCK`] threads (the vector kernels': [`Vectors`]) in a grid of [`grid`]. A grid has at most 65,535 blocks
+//! along y, so a block also takes the tiles a grid's height below its own, until there are none. Rows and columns are any
+//! number from 1; matrices are dense and row-major; offsets are 64-bit.
 
+mod batched;
+mod in_place;
 mod variants;
+mod vectorized;
 
 use cuda_std::global::GlobalColumn;
 use cuda_std::layout::{Layout, Pitched, RowMajor, XorColumns};
 use cuda_std::prelude::*;
 
+pub use batched::*;
+pub use in_place::*;
 pub use variants::{BLOCK, Element, TILE, VARIANTS, Variant, grid};
+pub use vectorized::*;
 
 /// Rows of a block, fewer than those of a tile: a thread moves every eighth row of its column.
 const STEP: u32 = BLOCK[1];
@@ -35,7 +49,7 @@ const PER_THREAD: u32 = TILE / STEP;
 ///
 /// # Safety
 /// `x` and `y` each hold `rows * cols` elements and do not overlap; the block is [`BLOCK`].
-#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn copy<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
     let x = GlobalMatrix::new(x, Pitched::unchecked(rows, cols, cols));
     let y = GlobalMatrixMut::new(y, Pitched::unchecked(rows, cols, cols));
@@ -44,7 +58,7 @@ pub unsafe fn copy<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u
         // SAFETY: both matrices are as the caller promises, and no two threads have the same element.
         unsafe {
             let to = y.column(row + ty, col + tx, STEP);
-            for (i, value) in (0..).zip(read(x.column(row + ty, col + tx, STEP))) {
+            for (i, value) in (0..).zip(read::<T, { PER_THREAD as usize }>(x.column(row + ty, col + tx, STEP))) {
                 to.set(i, value); // lane = tx: a row of y
             }
         }
@@ -55,7 +69,7 @@ pub unsafe fn copy<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u
 ///
 /// # Safety
 /// As [`copy`].
-#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn naive<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
     let x = GlobalMatrix::new(x, Pitched::unchecked(rows, cols, cols));
     let y = GlobalMatrixMut::new(y, Pitched::unchecked(cols, rows, rows));
@@ -63,7 +77,7 @@ pub unsafe fn naive<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: 
     for_each_tile(rows, TILE, |row, col| {
         // SAFETY: as in `copy`.
         unsafe {
-            for (i, value) in (0..).zip(read(x.column(row + ty, col + tx, STEP))) {
+            for (i, value) in (0..).zip(read::<T, { PER_THREAD as usize }>(x.column(row + ty, col + tx, STEP))) {
                 y.set(col + tx, row + ty + i * STEP, value); // lane = tx: a column of y, one sector a lane
             }
         }
@@ -74,7 +88,7 @@ pub unsafe fn naive<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: 
 ///
 /// # Safety
 /// As [`copy`].
-#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn tiled<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
     let tile = shared_tile!(T, RowMajor<32, 32>);
     // SAFETY: the caller's promise; the tile is this kernel's own.
@@ -85,7 +99,7 @@ pub unsafe fn tiled<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: 
 ///
 /// # Safety
 /// As [`copy`].
-#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn padded<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
     let tile = shared_tile!(T, RowMajor<32, 32, 33>);
     // SAFETY: the caller's promise; the tile is this kernel's own.
@@ -96,7 +110,7 @@ pub unsafe fn padded<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols:
 ///
 /// # Safety
 /// As [`copy`].
-#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn swizzled<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
     let tile = shared_tile!(T, XorColumns<32, 32>);
     // SAFETY: the caller's promise; the tile is this kernel's own.
@@ -111,21 +125,41 @@ pub unsafe fn swizzled<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, col
 unsafe fn through<T: Copy + Default, L: Layout>(tile: SharedTile<T, L>, x: *const T, y: *mut T, rows: u32, cols: u32) {
     let x = GlobalMatrix::new(x, Pitched::unchecked(rows, cols, cols));
     let y = GlobalMatrixMut::new(y, Pitched::unchecked(cols, rows, rows));
-    let (tx, ty) = (thread_idx_x(), thread_idx_y());
+    let thread = (thread_idx_x(), thread_idx_y());
     for_each_tile(rows, TILE, |row, col| {
-        // SAFETY: as in `copy`; the barrier parts the tile's writes from its reads, `for_each_tile` these from the next.
-        unsafe {
-            for (i, value) in (0..).zip(read(x.column(row + ty, col + tx, STEP))) {
-                tile.write(ty + i * STEP, tx, value); // lane = tx: a row of the tile
-            }
-            sync_threads();
-            let to = y.column(col + ty, row + tx, STEP);
-            for i in 0..PER_THREAD {
-                let value = tile.read(tx, ty + i * STEP); // lane = tx: a column of the tile
-                to.set(i, value); // lane = tx: a row of y
-            }
-        }
+        // SAFETY: the caller's promise; `for_each_tile` parts the tile's reads from its next writes.
+        unsafe { turn::<T, L, { PER_THREAD as usize }>(tile, x, y, (row, col), thread) }
     });
+}
+
+/// Moves the tile of `x` that starts at (`row`, `col`) to `y`, `N` elements a thread: for blocks of 32 by 32 / `N` threads,
+/// of which this is (`tx`, `ty`).
+///
+/// # Safety
+/// The matrices are as their makers promised, and no two blocks have the same tile; `tile` has [`TILE`] rows and columns,
+/// and a barrier is between this and what was done with it before.
+#[inline(always)]
+unsafe fn turn<T: Copy + Default, L: Layout, const N: usize>(
+    tile: SharedTile<T, L>,
+    x: GlobalMatrix<T>,
+    y: GlobalMatrixMut<T>,
+    (row, col): (u32, u32),
+    (tx, ty): (u32, u32),
+) {
+    let step = TILE / N as u32;
+    // SAFETY: the caller's promise; the barrier parts the tile's writes from its reads.
+    unsafe {
+        let moved = read::<T, N>(x.column(row + ty, col + tx, step));
+        for i in 0..N as u32 {
+            tile.write(ty + i * step, tx, moved[i as usize]); // lane = tx: a row of the tile
+        }
+        sync_threads();
+        let to = y.column(col + ty, row + tx, step);
+        for i in 0..N as u32 {
+            let value = tile.read(tx, ty + i * step); // lane = tx: a column of the tile
+            to.set(i, value); // lane = tx: a row of y
+        }
+    }
 }
 
 /// The transpose through a square tile of `side` elements, `pitch` from a row to the next, in dynamic shared memory.
@@ -134,7 +168,7 @@ unsafe fn through<T: Copy + Default, L: Layout>(tile: SharedTile<T, L>, x: *cons
 ///
 /// # Safety
 /// As [`copy`]; the launch provides `side * pitch` elements of dynamic shared memory, and `pitch >= side >= 1`.
-#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8])]
+#[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn dynamic<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32, side: u32, pitch: u32) {
     let x = GlobalMatrix::new(x, Pitched::unchecked(rows, cols, cols));
     let y = GlobalMatrixMut::new(y, Pitched::unchecked(cols, rows, rows));
@@ -147,7 +181,7 @@ pub unsafe fn dynamic<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols
             for j in (tx..side).step_by(TILE as usize) {
                 for i in (ty..side).step_by(TILE as usize) {
                     let from = x.column(row + i, col + j, STEP).up_to(side - i);
-                    let moved = read(from); // lane = j % 32: a row of x
+                    let moved = read::<T, { PER_THREAD as usize }>(from); // lane = j % 32: a row of x
                     for k in 0..PER_THREAD {
                         if i + k * STEP < side {
                             tile.write(i + k * STEP, j, moved[k as usize]); // lane = j % 32: a row of the tile
@@ -186,14 +220,14 @@ fn for_each_tile(rows: u32, side: u32, body: impl Fn(u32, u32)) {
     }
 }
 
-/// What a thread moves of a tile of `x`, zeros where there is none; lane = `tx`, so a warp reads rows of `x`.
+/// What a thread moves of a tile of `x`, `N` elements, zeros where there is none; lane = `tx`, so a warp reads rows of `x`.
 ///
 /// All are read before any is used, so that the reads wait for memory together.
 ///
 /// # Safety
 /// `from` is of a matrix as its maker promised.
 #[inline(always)]
-unsafe fn read<T: Copy + Default>(from: GlobalColumn<T>) -> [T; PER_THREAD as usize] {
+unsafe fn read<T: Copy + Default, const N: usize>(from: GlobalColumn<T>) -> [T; N] {
     // SAFETY: the caller's promise.
     core::array::from_fn(|i| unsafe { from.get(i as u32) }.unwrap_or_default())
 }

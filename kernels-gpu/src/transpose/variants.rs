@@ -2,6 +2,8 @@
 
 use cuda_std::layout::{RowMajor, Shape, StaticLayout, XorColumns};
 
+use super::Vectors;
+
 /// Rows and columns of a tile of every variant whose tile is not chosen at launch.
 pub const TILE: u32 = 32;
 
@@ -40,11 +42,13 @@ pub enum Element {
     U16,
     /// 1 byte.
     U8,
+    /// 16 bytes.
+    U128,
 }
 
 impl Element {
     /// Every element type.
-    pub const ALL: [Element; 4] = [Element::F32, Element::F64, Element::U16, Element::U8];
+    pub const ALL: [Element; 5] = [Element::F32, Element::F64, Element::U16, Element::U8, Element::U128];
 
     /// Rust's name of the type, which ends the names of entry points.
     #[must_use]
@@ -54,6 +58,7 @@ impl Element {
             Element::F64 => "f64",
             Element::U16 => "u16",
             Element::U8 => "u8",
+            Element::U128 => "u128",
         }
     }
 
@@ -65,6 +70,7 @@ impl Element {
             Element::F64 => 8,
             Element::U16 => 2,
             Element::U8 => 1,
+            Element::U128 => 16,
         }
     }
 }
@@ -74,13 +80,41 @@ impl Element {
 pub struct Variant {
     /// Its function in [`transpose`](crate::transpose).
     pub name: &'static str,
-    /// How its tile lies in static shared memory, where it has one.
-    pub tile: Option<Shape<'static>>,
     /// Whether its tile is in dynamic shared memory, and two more parameters, side and pitch, follow rows and columns.
     pub dynamic: bool,
     /// Whether it transposes: all but the copy.
     pub transposes: bool,
+    /// Whether it moves vectors of 16 bytes where every row starts at a multiple of 16 bytes.
+    pub vectors: bool,
     entries: [&'static str; Element::ALL.len()],
+    work: [Work; Element::ALL.len()],
+}
+
+/// How a block does its part, for an element type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Work {
+    tile: Option<Shape<'static>>,
+    side: u32,
+    block: [u32; 3],
+}
+
+impl Work {
+    /// A tile of [`TILE`] rows and columns.
+    const fn elements(tile: Option<Shape<'static>>) -> [Self; Element::ALL.len()] {
+        [Self {
+            tile,
+            side: TILE,
+            block: BLOCK,
+        }; Element::ALL.len()]
+    }
+
+    const fn vectors<T: Vectors>() -> Self {
+        Self {
+            tile: Some(T::Tile::SHAPE),
+            side: T::Tile::ROWS as u32,
+            block: [T::WIDTH, T::HEIGHT, 1],
+        }
+    }
 }
 
 impl Variant {
@@ -95,6 +129,30 @@ impl Variant {
         self.entries[element as usize]
     }
 
+    /// How its tile lies in static shared memory, where it has one.
+    #[must_use]
+    pub const fn tile(&self, element: Element) -> Option<Shape<'static>> {
+        self.work[element as usize].tile
+    }
+
+    /// Rows and columns that a block moves at a time. (The dynamic kernel's: where nothing else is chosen.)
+    ///
+    /// ```
+    /// use kernels_gpu::transpose::{Element, Variant};
+    /// assert_eq!(Variant::named("padded").unwrap().side(Element::F32), 32);
+    /// assert_eq!(Variant::named("vectorized").unwrap().side(Element::F32), 64);
+    /// ```
+    #[must_use]
+    pub const fn side(&self, element: Element) -> u32 {
+        self.work[element as usize].side
+    }
+
+    /// Threads of a block.
+    #[must_use]
+    pub const fn block(&self, element: Element) -> [u32; 3] {
+        self.work[element as usize].block
+    }
+
     /// Bytes of static shared memory of a block.
     ///
     /// ```
@@ -103,7 +161,7 @@ impl Variant {
     /// ```
     #[must_use]
     pub const fn shared_bytes(&self, element: Element) -> u32 {
-        match self.tile {
+        match self.tile(element) {
             Some(shape) => shape.storage() * element.size(),
             None => 0,
         }
@@ -117,28 +175,46 @@ impl Variant {
 }
 
 macro_rules! variant {
-    ($name:literal, $tile:expr, $dynamic:expr) => {
+    ($name:literal, $work:expr) => {
         Variant {
             name: $name,
-            tile: $tile,
-            dynamic: $dynamic,
+            dynamic: matches!($name.as_bytes(), b"dynamic"),
             transposes: !matches!($name.as_bytes(), b"copy"),
+            vectors: matches!($name.as_bytes(), b"vectorized"),
             entries: [
                 concat!("transpose_", $name, "_f32"),
                 concat!("transpose_", $name, "_f64"),
                 concat!("transpose_", $name, "_u16"),
                 concat!("transpose_", $name, "_u8"),
+                concat!("transpose_", $name, "_u128"),
             ],
+            work: $work,
         }
     };
 }
 
 /// Every variant, in the order in which they are taught.
-pub const VARIANTS: [Variant; 6] = [
-    variant!("copy", None, false),
-    variant!("naive", None, false),
-    variant!("tiled", Some(<RowMajor<32, 32> as StaticLayout>::SHAPE), false),
-    variant!("padded", Some(<RowMajor<32, 32, 33> as StaticLayout>::SHAPE), false),
-    variant!("swizzled", Some(<XorColumns<32, 32> as StaticLayout>::SHAPE), false),
-    variant!("dynamic", None, true),
+pub const VARIANTS: [Variant; 7] = [
+    variant!("copy", Work::elements(None)),
+    variant!("naive", Work::elements(None)),
+    variant!("tiled", Work::elements(Some(<RowMajor<32, 32> as StaticLayout>::SHAPE))),
+    variant!(
+        "padded",
+        Work::elements(Some(<RowMajor<32, 32, 33> as StaticLayout>::SHAPE))
+    ),
+    variant!(
+        "swizzled",
+        Work::elements(Some(<XorColumns<32, 32> as StaticLayout>::SHAPE))
+    ),
+    variant!("dynamic", Work::elements(None)),
+    variant!(
+        "vectorized",
+        [
+            Work::vectors::<f32>(),
+            Work::vectors::<f64>(),
+            Work::vectors::<u16>(),
+            Work::vectors::<u8>(),
+            Work::vectors::<u128>(),
+        ]
+    ),
 ];
