@@ -357,6 +357,14 @@ impl Prepared {
         Some(elements)
     }
 
+    /// The bytes of the buffer that argument `index` is, as they are now. `None` if that argument is no buffer.
+    pub fn bytes(&mut self, index: usize) -> Option<Vec<u8>> {
+        let buffer = self.buffers.get(index)?.as_ref()?;
+        let mut bytes = vec![0; buffer.bytes() as usize];
+        self.memory.read(buffer.address, &mut bytes).ok()?;
+        Some(bytes)
+    }
+
     /// Runs the launch.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
-use tile33::launch_file::LaunchFile;
+use tile33::launch_file::{LaunchFile, Prepared};
 use tile33_sim::{Checks, Report};
 
 /// Where the corpus lies.
@@ -19,33 +19,17 @@ pub(crate) struct Run {
     pub(crate) report: Report,
 }
 
-/// The most arguments that a kernel of the corpus has.
-const MOST_ARGUMENTS: usize = 16;
-
 /// Runs `launch/NAME.toml`, and wants no finding.
 pub(crate) fn run(name: &str) -> Run {
     let path = folder().join("launch").join(name).with_extension("toml");
     let file = LaunchFile::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut prepared = file.prepare().unwrap_or_else(|error| panic!("{name}: {error}"));
     prepared.launch.options.checks = Checks::ALL;
-    let buffers = |prepared: &mut tile33::launch_file::Prepared| -> HashMap<usize, Vec<u8>> {
-        let bytes = |index| {
-            let words = [
-                prepared.read::<u8>(index),
-                prepared.read::<u16>(index).map(|v| bytemuck::pod_collect_to_vec(&v)),
-            ];
-            let wide = [
-                prepared.read::<u32>(index).map(|v| bytemuck::pod_collect_to_vec(&v)),
-                prepared.read::<u64>(index).map(|v| bytemuck::pod_collect_to_vec(&v)),
-            ];
-            words
-                .into_iter()
-                .chain(wide)
-                .flatten()
-                .next()
-                .map(|bytes| (index, bytes))
-        };
-        (0..MOST_ARGUMENTS).filter_map(bytes).collect()
+    let buffers = |prepared: &mut Prepared| -> HashMap<usize, Vec<u8>> {
+        let arguments = 0..prepared.launch.args.len();
+        arguments
+            .filter_map(|index| Some((index, prepared.bytes(index)?)))
+            .collect()
     };
     let before = buffers(&mut prepared);
     let report = prepared
@@ -64,6 +48,11 @@ impl Run {
     /// Elements of a buffer before the launch.
     pub(crate) fn input<T: Pod>(&self, argument: usize) -> Vec<T> {
         bytemuck::pod_collect_to_vec(&self.before[&argument])
+    }
+
+    /// Every buffer after the launch, by argument.
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        self.after.iter().map(|(index, bytes)| (*index, &**bytes))
     }
 
     /// Elements of a buffer after it.

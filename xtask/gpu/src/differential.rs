@@ -6,7 +6,7 @@
 #[path = "../../../crates/sim/tests/differential/cases/mod.rs"]
 mod cases;
 #[path = "../../../crates/sim/tests/differential/compare.rs"]
-mod compare;
+pub(crate) mod compare;
 #[path = "../../../crates/sim/tests/differential/module.rs"]
 mod module;
 #[path = "../../../crates/sim/tests/support/operands.rs"]

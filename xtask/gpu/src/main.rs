@@ -1,5 +1,6 @@
 //! Chores that ask a GPU, or compare the emulator with one: `cargo xtask-gpu --help`.
 
+mod corpus;
 mod differential;
 mod occupancy_grid;
 
@@ -12,12 +13,14 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask-gpu")]
 enum Chore {
+    Corpus(corpus::Args),
     Differential(differential::Args),
     OccupancyGrid(occupancy_grid::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Chore::parse() {
+        Chore::Corpus(args) => corpus::run(&args),
         Chore::Differential(args) => differential::run(&args),
         Chore::OccupancyGrid(args) => occupancy_grid::run(&args),
     };
@@ -30,8 +33,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// The workspace's root.
+/// The workspace's root: the current folder where this was carried to another machine.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).unwrap_or(here).to_owned()
+    let root = here.ancestors().nth(2).unwrap_or(here);
+    if root.is_dir() { root.to_owned() } else { PathBuf::new() }
 }

@@ -1,6 +1,10 @@
 //! One device's results against another's.
 
+#[path = "../support/hash.rs"]
+mod hash;
+
 use super::cases::{Case, Closeness};
+pub(crate) use hash::hash;
 
 /// Whether two devices' results of one row agree as well as the case asks.
 pub(crate) fn agree(case: &Case, operands: &[u64], first: &[u64], second: &[u64]) -> bool {
@@ -50,11 +54,4 @@ fn number(ty: &str, bits: u64) -> f64 {
             if sign == 1 { -magnitude } else { magnitude }
         }
     }
-}
-
-/// FNV-1a of some bytes.
-pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| {
-        (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3)
-    })
 }
