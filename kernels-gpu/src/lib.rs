@@ -12,6 +12,8 @@ pub mod broken;
 #[cfg(not(all(target_os = "cuda", feature = "broken")))]
 pub mod histogram;
 #[cfg(not(all(target_os = "cuda", feature = "broken")))]
+pub mod matmul;
+#[cfg(not(all(target_os = "cuda", feature = "broken")))]
 pub mod reduce;
 #[cfg(not(all(target_os = "cuda", feature = "broken")))]
 pub mod scan;

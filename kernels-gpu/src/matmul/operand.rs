@@ -1,0 +1,206 @@
+//! The matrices as kernels see them.
+
+use core::ops::Mul;
+
+use cuda_std::layout::Pitched;
+use cuda_std::math::{fma_f32, fma_f64};
+use cuda_std::prelude::*;
+use cuda_std::vector::{Element, Vector16};
+
+/// Flag of the parameter `transposed`: A lies in memory as its transpose.
+pub const TRANSPOSED_A: u32 = 1;
+
+/// Flag of the parameter `transposed`: B lies in memory as its transpose.
+pub const TRANSPOSED_B: u32 = 2;
+
+/// An element type that sums are made in.
+pub trait Float: Element + PartialEq + Mul<Output = Self> {
+    /// Zero.
+    const ZERO: Self;
+
+    /// `self * factor + term`, rounded once.
+    #[must_use]
+    fn fma(self, factor: Self, term: Self) -> Self;
+}
+
+macro_rules! floats {
+    ($($ty:ty: $fma:ident;)*) => {$(
+        impl Float for $ty {
+            const ZERO: Self = 0.0;
+
+            #[inline(always)]
+            fn fma(self, factor: Self, term: Self) -> Self {
+                $fma(self, factor, term)
+            }
+        }
+    )*};
+}
+floats! {
+    f32: fma_f32;
+    f64: fma_f64;
+}
+
+/// A factor of the product, `rows` x `cols`, whatever way it lies in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Operand<T> {
+    base: *const T,
+    rows: u32,
+    cols: u32,
+    /// Elements from a row to the next, and from a column to the next. One of the two is 1.
+    row_step: u64,
+    col_step: u64,
+}
+
+impl<T: Element> Operand<T> {
+    /// The matrix at `base`, whose rows in memory are `leading` elements apart: those of the transpose if `transposed`.
+    #[inline(always)]
+    pub(super) fn new(base: *const T, rows: u32, cols: u32, leading: u32, transposed: bool) -> Self {
+        let leading = u64::from(leading);
+        let (row_step, col_step) = if transposed { (1, leading) } else { (leading, 1) };
+        Self {
+            base,
+            rows,
+            cols,
+            row_step,
+            col_step,
+        }
+    }
+
+    /// The transpose, in the same memory.
+    #[inline(always)]
+    pub(super) fn transpose(self) -> Self {
+        Self {
+            rows: self.cols,
+            cols: self.rows,
+            row_step: self.col_step,
+            col_step: self.row_step,
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn rows(self) -> u32 {
+        self.rows
+    }
+
+    #[inline(always)]
+    pub(super) fn cols(self) -> u32 {
+        self.cols
+    }
+
+    #[inline(always)]
+    pub(super) fn row_step(self) -> u64 {
+        self.row_step
+    }
+
+    /// Address of an element.
+    #[inline(always)]
+    pub(super) fn at(self, row: u32, col: u32) -> *const T {
+        let offset = u64::from(row) * self.row_step + u64::from(col) * self.col_step;
+        self.base.wrapping_add(offset as usize)
+    }
+
+    /// Whether there is such an element.
+    #[inline(always)]
+    pub(super) fn contains(self, row: u32, col: u32) -> bool {
+        row < self.rows && col < self.cols
+    }
+
+    /// The element, if there is one.
+    ///
+    /// # Safety
+    /// The matrix is what was said when this was made, and nobody writes it.
+    #[inline(always)]
+    pub(super) unsafe fn get(self, row: u32, col: u32) -> Option<T> {
+        if self.contains(row, col) {
+            // SAFETY: inside; the rest is the caller's promise.
+            Some(unsafe { *self.at(row, col) })
+        } else {
+            None
+        }
+    }
+
+    /// Whether vectors of 16 bytes can be read along its lines in memory, from every multiple of their length on.
+    #[inline(always)]
+    pub(super) fn is_aligned(self) -> bool {
+        let leading = if self.col_step == 1 {
+            self.row_step
+        } else {
+            self.col_step
+        };
+        aligned::<T>(self.base, leading)
+    }
+}
+
+/// Whether every row of a matrix starts at a multiple of 16 bytes.
+#[inline(always)]
+fn aligned<T: Element>(base: *const T, leading: u64) -> bool {
+    base.addr().is_multiple_of(16) && leading.is_multiple_of(T::LANES as u64)
+}
+
+/// C, and what becomes of it: alpha · the product + beta · what it was.
+#[derive(Clone, Copy)]
+pub(super) struct Target<T> {
+    matrix: GlobalMatrixMut<T>,
+    is_aligned: bool,
+    alpha: T,
+    beta: T,
+}
+
+impl<T: Float> Target<T> {
+    #[inline(always)]
+    pub(super) fn new(base: *mut T, rows: u32, cols: u32, leading: u32, alpha: T, beta: T) -> Self {
+        Self {
+            matrix: GlobalMatrixMut::new(base, Pitched::unchecked(rows, cols, leading)),
+            is_aligned: aligned::<T>(base, leading.into()),
+            alpha,
+            beta,
+        }
+    }
+
+    /// Writes the element, if there is one, of which `product` is A·B.
+    ///
+    /// # Safety
+    /// The matrix is what was said when this was made, and no other thread has this element.
+    #[inline(always)]
+    pub(super) unsafe fn store(self, row: u32, col: u32, product: T) {
+        if self.matrix.contains(row, col) {
+            let scaled = self.alpha * product;
+            // SAFETY: inside; the rest is the caller's promise.
+            unsafe {
+                let result = if self.beta == T::ZERO {
+                    scaled
+                } else {
+                    self.beta.fma(self.matrix.read(row, col), scaled)
+                };
+                self.matrix.write(row, col, result);
+            }
+        }
+    }
+
+    /// Writes the elements from (`row`, `col`) on that are inside, of which `products` are A·B: by one instruction where
+    /// all are, and lie so. `col` is a multiple of their number.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store), for each.
+    #[inline(always)]
+    pub(super) unsafe fn store_vector(self, row: u32, col: u32, products: Vector16<T>) {
+        let lanes = T::LANES as u32;
+        // SAFETY: inside and aligned, or one by one; the rest is the caller's promise.
+        unsafe {
+            if self.is_aligned && self.matrix.contains(row, col + (lanes - 1)) {
+                let place: *mut Vector16<T> = self.matrix.at(row, col).cast();
+                let scaled = products.map(|product| self.alpha * product);
+                *place = if self.beta == T::ZERO {
+                    scaled
+                } else {
+                    let (before, mut result) = (*place, scaled);
+                    scaled.for_each(|lane, scaled| result.set(lane, self.beta.fma(before.get(lane), scaled)));
+                    result
+                };
+            } else {
+                products.for_each(|lane, product| self.store(row, col + lane as u32, product));
+            }
+        }
+    }
+}
