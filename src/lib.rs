@@ -14,7 +14,7 @@
 //!
 //! | part | for |
 //! |---|---|
-//! | [`prelude`], [`catalogue`] | problems solved on a device: transposes, reductions, prefix sums, histograms; and every kernel, step by step |
+//! | [`prelude`], [`catalogue`] | problems solved on a device: transposes, matrix products, reductions, prefix sums, histograms; and every kernel, step by step |
 //! | [`Kernels`], [`kernels`], [`transpose`](mod@transpose) | the kernels as PTX, and the transposes one by one |
 //! | [`launch_file`] | launches of any PTX described in TOML, as `tile33 check` reads them |
 //! | [`host`] | devices, buffers, launches of any PTX, comparisons with the CPU |
@@ -30,6 +30,7 @@ pub mod transpose;
 pub mod prelude {
     pub use crate::catalogue::CatalogueError;
     pub use crate::catalogue::histogram::Histogram;
+    pub use crate::catalogue::matmul::{Gemm, Matmul, Sizes};
     pub use crate::catalogue::reduce::{ArgMax, ArgMin, CompensatedSum, Max, Min, Reduce, Sum};
     pub use crate::catalogue::scan::{Exclusive, Inclusive, Scan};
     pub use crate::catalogue::stride::Laboratory;

@@ -6,15 +6,25 @@ use std::path::Path;
 
 use image::{GrayImage, ImageReader};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use npyz::{DType, NpyFile, WriterBuilder};
+use npyz::{AutoSerialize, DType, NpyFile, Order, WriterBuilder};
 
-/// The elements of a `.npy` array of any shape, as `f32`: arrays of f4 and f8 and of integers of up to 32 bits.
-pub fn read_npy(path: &Path) -> Result<Vec<f32>> {
+/// A `.npy` array.
+pub struct Array {
+    pub shape: Vec<usize>,
+    /// Whether the first index is the one that moves fastest in memory.
+    pub fortran: bool,
+    pub elements: Vec<f64>,
+}
+
+/// Reads a `.npy` array of f4, f8 or integers of up to 32 bits.
+pub fn read_array(path: &Path) -> Result<Array> {
     let cannot = || format!("cannot read {}", path.display());
     let file = File::open(path).into_diagnostic().wrap_err_with(cannot)?;
     let file = NpyFile::new(BufReader::new(file))
         .into_diagnostic()
         .wrap_err_with(cannot)?;
+    let shape = file.shape().iter().map(|&size| size as usize).collect();
+    let fortran = file.order() == Order::Fortran;
     let element = match file.dtype() {
         DType::Plain(ty) => ty.to_string().get(1..).unwrap_or("").to_owned(),
         _ => String::new(),
@@ -22,10 +32,10 @@ pub fn read_npy(path: &Path) -> Result<Vec<f32>> {
     macro_rules! read {
         ($ty:ty) => {{
             let elements: Vec<$ty> = file.into_vec().into_diagnostic().wrap_err_with(cannot)?;
-            Ok(elements.into_iter().map(|element| element as f32).collect())
+            elements.into_iter().map(f64::from).collect()
         }};
     }
-    match element.as_str() {
+    let elements = match element.as_str() {
         "f4" => read!(f32),
         "f8" => read!(f64),
         "u1" => read!(u8),
@@ -34,25 +44,42 @@ pub fn read_npy(path: &Path) -> Result<Vec<f32>> {
         "i2" => read!(i16),
         "u4" => read!(u32),
         "i4" => read!(i32),
-        other => Err(miette!(
-            help = "f4, f8 and integers of up to 32 bits are read",
-            "{} holds elements of type `{other}`",
-            path.display()
-        )),
-    }
+        other => {
+            return Err(miette!(
+                help = "f4, f8 and integers of up to 32 bits are read",
+                "{} holds elements of type `{other}`",
+                path.display()
+            ));
+        }
+    };
+    Ok(Array {
+        shape,
+        fortran,
+        elements,
+    })
+}
+
+/// The elements of a `.npy` array of any shape, as `f32`.
+pub fn read_npy(path: &Path) -> Result<Vec<f32>> {
+    let array = read_array(path)?;
+    Ok(array.elements.into_iter().map(|element| element as f32).collect())
 }
 
 /// Writes a one-dimensional `.npy` array.
 pub fn write_npy(path: &Path, elements: &[f32]) -> Result<()> {
+    write_array(path, &[elements.len() as u64], elements)
+}
+
+/// Writes a `.npy` array of this shape.
+pub fn write_array<T: AutoSerialize + Copy>(path: &Path, shape: &[u64], elements: &[T]) -> Result<()> {
     let write = || -> std::io::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
-        let shape = [elements.len() as u64];
         let mut writer = npyz::WriteOptions::new()
             .default_dtype()
-            .shape(&shape)
+            .shape(shape)
             .writer(&mut file)
             .begin_nd()?;
-        writer.extend(elements)?;
+        writer.extend(elements.iter().copied())?;
         writer.finish()?;
         file.flush()
     };

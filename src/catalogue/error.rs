@@ -69,6 +69,9 @@ pub enum CatalogueError {
     /// A transpose.
     #[error(transparent)]
     Transpose(#[from] crate::transpose::TransposeError),
+    /// A matrix product.
+    #[error(transparent)]
+    Matmul(#[from] super::matmul::MatmulError),
     /// The device.
     #[error(transparent)]
     Device(#[from] tile33_host::Error),

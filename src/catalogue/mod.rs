@@ -21,6 +21,7 @@
 //! | [`transpose`] | [`device.transpose(&matrix, &mut transposed, rows, cols)`](transpose::Transpose::transpose) |
 //! | | [`device.transpose_in_place(&mut matrix, side)`](transpose::Transpose::transpose_in_place) |
 //! | | [`device.transpose_batched(&matrices, &mut transposed, batch, rows, cols)`](transpose::Transpose::transpose_batched) |
+//! | [`matmul`](mod@matmul) | [`device.matmul(&a, &b, &mut c, Sizes { m, n, k })`](matmul::Matmul::matmul) |
 //! | [`reduce`] | [`device.reduce(&values, Sum)`](reduce::Reduce::reduce) |
 //! | [`scan`] | [`device.scan(&values, &mut sums, Inclusive)`](scan::Scan::scan) |
 //! | [`histogram`](mod@histogram) | [`device.histogram(&values, &mut counts)`](histogram::Histogram::histogram) |
@@ -40,6 +41,7 @@ pub mod data;
 mod error;
 
 pub mod histogram;
+pub mod matmul;
 pub mod reduce;
 pub mod scan;
 
@@ -58,6 +60,7 @@ pub use trial::{Launched, Trial};
 pub fn steps() -> Vec<Step> {
     let problems = [
         transpose::steps(),
+        matmul::steps(),
         reduce::steps(),
         scan::steps(),
         histogram::steps(),
