@@ -404,8 +404,8 @@ pub struct Instruction {
     pub guard: Option<Guard>,
     /// The first word, without its modifiers: `ld` of `ld.global.v4.f32`.
     pub opcode: Opcode,
-    /// The words after it, in order. See [`Modifier`].
-    pub modifiers: Vec<Modifier>,
+    /// The words after it, in order, shared by the instructions that have the same. See [`Modifier`].
+    pub modifiers: Arc<[Modifier]>,
     /// Operands, destination first.
     pub operands: Vec<Operand>,
     /// Where the opcode stands.

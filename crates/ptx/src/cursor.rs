@@ -88,6 +88,22 @@ impl<'a> Cursor<'a> {
         (self.token.kind == Kind::Dotted).then(|| &self.text()[1..])
     }
 
+    /// The dotted words from the token that is looked at on, as far as nothing stands between them; empty if it is none.
+    pub(crate) fn dotted_tail(&self) -> &'a str {
+        match self.token.kind {
+            Kind::Dotted => self.lexer.tail(self.token),
+            _ => "",
+        }
+    }
+
+    /// Steps over what [`Cursor::dotted_tail`] gave.
+    pub(crate) fn skip_tail(&mut self, tail: &str) -> Result<()> {
+        if !tail.is_empty() {
+            self.token = self.lexer.next_behind(self.token, tail.len())?;
+        }
+        Ok(())
+    }
+
     /// Steps over `.word` if it is there.
     pub(crate) fn accept_dotted(&mut self, word: &str) -> Result<bool> {
         let found = self.dotted() == Some(word);

@@ -42,6 +42,10 @@ pub(crate) fn vector(word: &str) -> Option<u8> {
     }
 }
 
+/// Bytes of the largest variable: more than any GPU has, and few enough that the sizes of all variables of a file can be
+/// added up.
+const LARGEST: u64 = 1 << 40;
+
 impl<'a> Parser<'a> {
     /// The space, and then types, alignment and attributes in any order.
     fn attributes(&mut self) -> Result<Attributes> {
@@ -144,7 +148,7 @@ impl<'a> Parser<'a> {
             .dims
             .iter()
             .try_fold(element, |n, d| n.checked_mul(d.unwrap_or(1)));
-        if bytes.is_none_or(|bytes| bytes > i64::MAX as u64) {
+        if bytes.is_none_or(|bytes| bytes > LARGEST) {
             return Err(ParseError::new(
                 variable.pos,
                 "this array is larger than any address space",

@@ -71,6 +71,10 @@ fn binary(kind: Kind) -> Option<(Binary, u8)> {
 impl Cursor<'_> {
     /// A constant expression.
     pub(crate) fn constant(&mut self) -> Result<Constant> {
+        // Nearly every one is a number that stands alone.
+        if self.kind() == Kind::Integer && matches!(self.byte_after(), b',' | b';' | b']' | b'}' | b')') {
+            return self.primary();
+        }
         let condition = self.binary(1)?;
         if self.kind() != Kind::Question {
             return Ok(condition);

@@ -126,6 +126,19 @@ impl<'a> Lexer<'a> {
         near.find('\n').map_or(near, |end| &near[..end])
     }
 
+    /// From the start of `token` as far as words, dots and colons go.
+    pub(crate) fn tail(&self, token: Token) -> &'a str {
+        let rest = &self.text.as_bytes()[token.start as usize..];
+        let length = rest.iter().position(|&b| !is(b, WORD) && b != b'.' && b != b':');
+        &self.text[token.start as usize..token.start as usize + length.unwrap_or(rest.len())]
+    }
+
+    /// The token that follows `length` bytes from the start of `token`, none of which ends a line.
+    pub(crate) fn next_behind(&mut self, token: Token, length: usize) -> Result<Token> {
+        self.at = token.start as usize + length;
+        self.next()
+    }
+
     /// The first byte after `token` that is not blank; 0 at the end.
     pub(crate) fn byte_after(&self, token: Token) -> u8 {
         let rest = &self.text.as_bytes()[token.end as usize..];

@@ -28,6 +28,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) globals: Map<&'a str, Global>,
     /// Dotted words seen, classified once.
     pub(crate) modifiers: Map<&'a str, Modifier>,
+    /// All words of an instruction as written without blanks (`.global.v4.f32`), and what they are.
+    pub(crate) tails: Map<&'a str, Arc<[Modifier]>>,
     /// Words of video operands and other rare ones.
     pub(crate) words: Map<&'a str, Arc<str>>,
     pub(crate) paths: Paths<'a>,
@@ -74,6 +76,7 @@ pub fn parse(text: &str) -> std::result::Result<Module, ParseError> {
             module: Module::default(),
             globals: Map::default(),
             modifiers: Map::default(),
+            tails: Map::from_iter([("", Arc::default())]),
             words: Map::default(),
             sites: Vec::new(),
             paths: Paths::default(),

@@ -86,6 +86,8 @@ pub(crate) struct Names<'a> {
     members: Map<(u32, u32), RegId>,
     /// Whether a range's prefix ends in a digit, so that a name can be split in more than one way.
     digit_prefix: bool,
+    /// Registers found since the last declaration, or begin or end of a scope: what they mean until the next.
+    found: Map<&'a str, RegId>,
     /// Lengths of the three logs where each open scope began.
     scopes: Vec<[usize; 3]>,
 }
@@ -96,11 +98,13 @@ impl<'a> Names<'a> {
     }
 
     pub(crate) fn open(&mut self) {
+        self.found.clear();
         self.scopes
             .push([self.meanings.log.len(), self.prefixes.log.len(), self.labels.log.len()]);
     }
 
     pub(crate) fn close(&mut self) {
+        self.found.clear();
         if let Some([meanings, prefixes, labels]) = self.scopes.pop() {
             self.meanings.end(meanings);
             self.prefixes.end(prefixes);
@@ -110,6 +114,7 @@ impl<'a> Names<'a> {
 
     /// Declares a name in the innermost scope; false if the scope already has it.
     pub(crate) fn declare(&mut self, name: &'a str, meaning: Meaning) -> bool {
+        self.found.clear();
         self.meanings.declare(name, self.depth(), meaning)
     }
 
@@ -128,6 +133,7 @@ impl<'a> Names<'a> {
 
     /// Declares `prefix<count>`; false if the scope already has that prefix.
     pub(crate) fn declare_range(&mut self, prefix: &'a str, count: u32, ty: Type, vector: u8) -> bool {
+        self.found.clear();
         self.digit_prefix |= prefix.ends_with(|c: char| c.is_ascii_digit());
         let outer = self.prefixes.get(prefix);
         self.ranges.push(Range {
@@ -141,7 +147,18 @@ impl<'a> Names<'a> {
     }
 
     /// What a name means; a member of a range becomes a register when it is first named.
-    pub(crate) fn find(&mut self, name: &str, registers: &mut Vec<Register>) -> Option<Meaning> {
+    pub(crate) fn find(&mut self, name: &'a str, registers: &mut Vec<Register>) -> Option<Meaning> {
+        if let Some(&id) = self.found.get(name) {
+            return Some(Meaning::Register(id));
+        }
+        let meaning = self.search(name, registers);
+        if let Some(Meaning::Register(id)) = meaning {
+            self.found.insert(name, id);
+        }
+        meaning
+    }
+
+    fn search(&mut self, name: &str, registers: &mut Vec<Register>) -> Option<Meaning> {
         let member = self.member(name);
         let exact = self.meanings.get(name);
         let Some((depth, range, number)) = member else {

@@ -124,7 +124,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What a word means, in the order in which scopes are searched.
-    fn find(&mut self, text: &str) -> Named {
+    fn find(&mut self, text: &'a str) -> Named {
         if let Some(meaning) = self.function.names.find(text, &mut self.function.body.registers) {
             return Named::Meaning(meaning);
         }

@@ -1,6 +1,7 @@
 //! What stands between the braces of a function: scopes, declarations, labels and instructions.
 
 use std::mem;
+use std::sync::Arc;
 
 use crate::declarations::{space, vector};
 use crate::error::{ParseError, Result};
@@ -266,13 +267,7 @@ impl<'a> Parser<'a> {
                 word,
             ));
         };
-        self.modifier_scratch.clear();
-        while let Some(word) = self.cursor.dotted() {
-            let modifier = self.modifier(word);
-            self.modifier_scratch.push(modifier);
-            self.cursor.bump()?;
-        }
-        let modifiers: Vec<Modifier> = self.modifier_scratch.drain(..).collect();
+        let modifiers = self.instruction_modifiers()?;
         let mut operands = mem::take(&mut self.operand_scratch);
         if self.cursor.kind() != Kind::Semicolon {
             loop {
@@ -326,6 +321,29 @@ impl<'a> Parser<'a> {
         }
         self.cursor.bump()?;
         Ok(Some((text, pos)))
+    }
+
+    /// The dotted words after an opcode.
+    fn instruction_modifiers(&mut self) -> Result<Arc<[Modifier]>> {
+        let tail = self.cursor.dotted_tail();
+        if let Some(known) = self.tails.get(tail) {
+            let known = known.clone();
+            self.cursor.skip_tail(tail)?;
+            return Ok(known);
+        }
+        let end = self.cursor.token.start as usize + tail.len();
+        let mut last = self.cursor.token.start as usize;
+        self.modifier_scratch.clear();
+        while let Some(word) = self.cursor.dotted() {
+            let modifier = self.modifier(word);
+            self.modifier_scratch.push(modifier);
+            last = self.cursor.bump()?.end as usize;
+        }
+        let modifiers: Arc<[Modifier]> = self.modifier_scratch.drain(..).collect();
+        if last == end {
+            self.tails.insert(tail, modifiers.clone());
+        }
+        Ok(modifiers)
     }
 
     /// A dotted word after an opcode.

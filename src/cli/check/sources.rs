@@ -23,8 +23,6 @@ pub(super) struct Sources<'a> {
     ptx: Rc<Source>,
     ptx_name: String,
     folders: Vec<PathBuf>,
-    /// The body and index of the instruction in each PTX line.
-    lines: HashMap<u32, (&'a Body, usize)>,
     read: RefCell<HashMap<String, Option<Rc<Source>>>>,
 }
 
@@ -47,12 +45,6 @@ pub(super) struct Place {
 impl<'a> Sources<'a> {
     pub(super) fn new(file: &'a LaunchFile, launch: &Path) -> Self {
         let module = file.program().module();
-        let mut lines = HashMap::new();
-        for body in module.functions.iter().filter_map(|function| function.body.as_ref()) {
-            for (index, instruction) in body.instructions.iter().enumerate() {
-                lines.entry(instruction.pos.line).or_insert((body, index));
-            }
-        }
         let beside = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
         let mut folders = vec![PathBuf::new(), beside(launch), beside(file.ptx_path())];
         if let Ok(full) = fs::canonicalize(file.ptx_path()) {
@@ -68,9 +60,20 @@ impl<'a> Sources<'a> {
             ptx,
             ptx_name,
             folders,
-            lines,
             read: RefCell::default(),
         }
+    }
+
+    /// The first instruction in a PTX line, by its body and its index there.
+    fn instruction(&self, line: u32) -> Option<(&'a Body, usize)> {
+        let bodies = self
+            .module
+            .functions
+            .iter()
+            .filter_map(|function| function.body.as_ref());
+        bodies
+            .map(|body| (body, body.instructions.partition_point(|i| i.pos.line < line)))
+            .find(|(body, index)| body.instructions.get(*index).is_some_and(|i| i.pos.line == line))
     }
 
     /// The text of a source, from wherever it is found.
@@ -119,7 +122,7 @@ impl<'a> Sources<'a> {
     /// Where a PTX line comes from: the innermost place of the project's own, else the innermost that is found, else the
     /// one that `.loc` names. Second, the places further out.
     pub(super) fn frames(&self, ptx_line: u32) -> (Option<Place>, Vec<Place>) {
-        let Some(&(body, index)) = self.lines.get(&ptx_line) else {
+        let Some((body, index)) = self.instruction(ptx_line) else {
             return (None, Vec::new());
         };
         let instruction = &body.instructions[index];
@@ -158,9 +161,8 @@ impl<'a> Sources<'a> {
     /// A line of the PTX itself.
     pub(super) fn ptx_place(&self, line: u32) -> Place {
         let column = self
-            .lines
-            .get(&line)
-            .map_or(0, |(body, index)| body.instructions[*index].pos.column);
+            .instruction(line)
+            .map_or(0, |(body, index)| body.instructions[index].pos.column);
         Place {
             path: self.ptx_name.clone(),
             line,

@@ -71,7 +71,7 @@ fn nesting_of_every_kind_is_bounded() {
 #[test]
 fn memory_that_a_few_characters_ask_for_is_refused() {
     assert_eq!(body_error(".reg .b32 %x<4000000000>;").found, "4000000000");
-    assert_eq!(error(".global .u8 x[2][1000000000000] = {{1},{2}};").found, "2");
+    assert_eq!(error(".global .u8 x[2][400000000000] = {{1},{2}};").found, "2");
     let many = ".global .u8 x[2][30000000] = {{1},{2}};".replace(['x'], "y");
     let error = error(&(0..10).map(|i| many.replace('y', &format!("y{i}"))).collect::<String>());
     assert_eq!(error.message, "the values of this initialiser lie too far apart");
@@ -159,5 +159,19 @@ fn the_cost_of_a_long_text_grows_with_its_length() {
     for ((what, short), (_, long)) in long_texts(2_000).into_iter().zip(long_texts(32_000)) {
         let linear = (0..3).any(|_| time(&long) < time(&short) * 100 + Duration::from_millis(500));
         assert!(linear, "{what}");
+    }
+}
+
+#[test]
+fn sizes_are_bounded_so_that_they_can_be_added_up() {
+    let variable = |bytes: &str| parse(&format!("{HEADER}.global .align 4 .b8 z[{bytes}];"));
+    assert!(variable("1099511627776").is_ok());
+    for bytes in ["1099511627777", "-1", "18446744073709551615", "4294967296][4294967296"] {
+        let error = variable(bytes).unwrap_err();
+        assert_eq!(
+            (error.line, error.message.as_str()),
+            (4, "this array is larger than any address space"),
+            "{bytes}"
+        );
     }
 }

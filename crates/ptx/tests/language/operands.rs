@@ -1,6 +1,6 @@
 //! Every form of an operand, each with the exact tree it becomes.
 
-use crate::common::{REGISTERS, body, instruction, module};
+use crate::common::{REGISTERS, body, body_error, instruction, module};
 use tile33_ptx::Operand::{self, *};
 use tile33_ptx::{
     AddressBase, FuncId, Guard, LabelId, Modifier, Opcode, RegId, Space, SpecialRegister, SymbolRef, Type, VarId,
@@ -31,7 +31,7 @@ fn an_instruction_keeps_its_guard_and_its_modifiers_in_order() {
     );
     let word = |word: &str| Modifier::Word(word.into());
     assert_eq!(
-        found.modifiers,
+        found.modifiers[..],
         [
             Modifier::Space(Space::Global),
             word("nc"),
@@ -57,7 +57,7 @@ fn an_instruction_keeps_its_guard_and_its_modifiers_in_order() {
 fn state_spaces_with_a_scope_are_spaces() {
     let modifiers = instruction("ld.shared::cluster.b32 %r1, [%r2];").modifiers;
     assert_eq!(
-        modifiers,
+        modifiers[..],
         [Modifier::Space(Space::SharedCluster), Modifier::Type(Type::B32)]
     );
     let modifiers = instruction("st.shared::cta.b32 [%r2], %r1;").modifiers;
@@ -304,4 +304,26 @@ fn calls_list_results_and_arguments_and_may_go_through_a_prototype() {
     );
     assert!(body.prototypes[0].noreturn);
     assert_eq!(body.call_targets[0].targets, [FuncId(0), FuncId(1)]);
+}
+
+#[test]
+fn modifiers_are_the_same_however_they_are_written() {
+    let body = body(&format!(
+        "{REGISTERS} ld.global.v2.f32 {{%f1, %f2}}, [%rd1]; ld .global\n.v2 .f32 {{%f1, %f2}}, [%rd1];
+         ld.global/**/.v2.f32 {{%f1, %f2}}, [%rd1]; ld.global.v2.f32 {{%f1, %f2}}, [%rd1];"
+    ));
+    let first = &body.instructions[0];
+    assert_eq!(first.modifiers.len(), 3);
+    for other in &body.instructions[1..] {
+        assert_eq!(
+            (other.opcode, &other.modifiers, &other.operands),
+            (first.opcode, &first.modifiers, &first.operands)
+        );
+    }
+    // A mistake in the middle is found, and its place.
+    let error = body_error("ld.global.v2..f32 %f1, [%rd1];");
+    assert_eq!(
+        (error.message.as_str(), error.column),
+        ("expected a word after the dot", 13)
+    );
 }

@@ -28,7 +28,7 @@ impl<'a> Form<'a> {
             words: Vec::new(),
             vector: 1,
         };
-        for modifier in &instruction.modifiers {
+        for modifier in instruction.modifiers.iter() {
             match modifier {
                 Modifier::Type(ty) => form.types.push(*ty),
                 Modifier::Word(word) => form.words.push(word),

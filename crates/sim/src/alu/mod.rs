@@ -216,6 +216,7 @@ pub fn lower(instruction: &Instruction, operands: &mut dyn Operands) -> Result<O
         Opcode::Redux => warp::redux(form),
         Opcode::Elect => warp::elect(form),
         Opcode::Movmatrix => warp::movmatrix(form),
+        Opcode::Createpolicy => mov::policy(form),
         Opcode::Mma => tensor::mma(form),
         // Its loads and stores are memory's business.
         Opcode::Wmma if form.flag("mma") => tensor::wmma(form),
@@ -227,7 +228,7 @@ pub fn lower(instruction: &Instruction, operands: &mut dyn Operands) -> Result<O
 /// `opcode.modifier.modifier`, as it was written.
 pub fn spelling(instruction: &Instruction) -> String {
     let mut text = instruction.opcode.to_string();
-    for modifier in &instruction.modifiers {
+    for modifier in instruction.modifiers.iter() {
         text.push('.');
         match modifier {
             Modifier::Type(ty) => text.push_str(ty.as_str()),

@@ -36,6 +36,20 @@ fn save(regs: &mut Registers, slot: Slot, bytes: u32, active: u32, values: &[u12
     }
 }
 
+/// `createpolicy`: what a cache is to keep changes no result, so that every policy is the same.
+pub(super) fn policy(form: &mut Form) -> Result<Alu> {
+    form.choice(&["fractional", "range", "cvt"]);
+    while form
+        .find(|word| (word == "L2" || word.starts_with("L2::") || word == "a state space").then_some(()))
+        .is_some()
+    {}
+    let ty = form.ty()?;
+    let operands = form.operands.len();
+    form.done(operands)?;
+    let (d, same) = (form.dest(0, ty)?, form.at.constant(0, ty));
+    Ok(copy(d, same, ty))
+}
+
 /// `mov`
 pub(super) fn mov(form: &mut Form) -> Result<Alu> {
     let vector = form.vector();

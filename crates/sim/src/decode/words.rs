@@ -26,7 +26,7 @@ impl<'a> Words<'a> {
             vector: 1,
             words: Vec::new(),
         };
-        for modifier in &inst.modifiers {
+        for modifier in inst.modifiers.iter() {
             match modifier {
                 Modifier::Type(ty) => all.types.push(*ty),
                 Modifier::Space(space) => all.spaces.push(*space),
