@@ -1,6 +1,7 @@
 //! From the file to the emulator's memory and launch, and back to the dumps.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
 use tile33_layout::occupancy::{CARDS, Card};
@@ -30,6 +31,8 @@ pub struct Prepared {
 #[derive(Debug)]
 struct Dump {
     path: PathBuf,
+    /// The same, in full.
+    file: PathBuf,
     buffer: Placed,
 }
 
@@ -67,11 +70,11 @@ impl LaunchFile {
             launch.args.push(arg);
             buffers.push(buffer);
         }
-        launch.dynamic_shared = self.file.shared_bytes.unwrap_or(0);
+        launch.dynamic_shared = self.file.shared_bytes.as_ref().map_or(0, |bytes| *bytes.get_ref());
         if let Some(card) = self.card()? {
             launch.options.card = card;
         }
-        launch.options.registers = self.file.registers;
+        launch.options.registers = self.file.registers.as_ref().map(|count| *count.get_ref());
         launch.options.max_steps = self.file.max_steps.or(launch.options.max_steps);
         launch.options.shared_arrays = self.shared_arrays(launch.dynamic_shared)?;
         Ok(Prepared {
@@ -177,19 +180,67 @@ impl LaunchFile {
     }
 
     fn dumps(&self, buffers: &[Option<Placed>]) -> Result<Vec<Dump>, LaunchFileError> {
-        let mut dumps = Vec::new();
-        for (key, path) in &self.file.dump {
+        let mut dumps: Vec<Dump> = Vec::new();
+        for (key, given) in &self.file.dump {
             let index = key.get_ref().parse::<usize>().ok();
+            // `00` would be a second name of the same argument.
+            let index = index.filter(|index| index.to_string() == *key.get_ref());
             let Some(Some(buffer)) = index.and_then(|index| buffers.get(index)) else {
                 let message = format!("argument `{}` is no buffer", key.get_ref());
                 return Err(self.source.invalid(key.span(), message, "arguments count from 0"));
             };
+            let path = self.folder.join(given.get_ref());
+            let file = self
+                .dump_place(&path)
+                .map_err(|message| self.source.invalid(given.span(), message, None))?;
+            if dumps.iter().any(|dump| dump.file == file) {
+                let message = format!("two arguments are written to {}", path.display());
+                return Err(self.source.invalid(given.span(), message, "give each its own file"));
+            }
             dumps.push(Dump {
-                path: self.folder.join(path.get_ref()),
+                path,
+                file,
                 buffer: buffer.clone(),
             });
         }
         Ok(dumps)
+    }
+
+    /// The file that a dump becomes, by its full path, or why it cannot become one.
+    fn dump_place(&self, path: &Path) -> Result<PathBuf, String> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = fs::canonicalize(parent.unwrap_or(Path::new(".")))
+            .map_err(|error| format!("cannot write {}: its folder: {error}", path.display()))?;
+        let name = path.file_name().filter(|_| !path.is_dir());
+        let name = name.ok_or_else(|| format!("cannot write {}: it is a folder", path.display()))?;
+        let file = folder.join(name);
+        for input in [&self.path, &self.ptx_path] {
+            if fs::canonicalize(input).is_ok_and(|input| input == file) {
+                return Err(format!(
+                    "writing {} would overwrite what the launch is made from",
+                    path.display()
+                ));
+            }
+        }
+        Ok(file)
+    }
+
+    /// The line of this file that a launch which cannot run is due to, if it is one.
+    pub fn blame(&self, error: &LaunchError) -> Option<LaunchFileError> {
+        let file = &self.file;
+        let asked = |place: &Option<Spanned<u32>>| place.as_ref().map(Spanned::span);
+        let span = match error {
+            LaunchError::Dimension { what: "grid", .. } => file.grid.span(),
+            LaunchError::Dimension { .. } | LaunchError::BlockThreads { .. } | LaunchError::RequiredThreads { .. } => {
+                file.block.span()
+            }
+            LaunchError::SharedMemory { .. } => asked(&file.shared_bytes)?,
+            LaunchError::ThreadRegisters { .. } | LaunchError::Registers { .. } => {
+                asked(&file.registers).unwrap_or(file.block.span())
+            }
+            _ => return None,
+        };
+        Some(self.source.invalid(span, error.to_string(), None))
     }
 
     fn argument(
@@ -300,7 +351,8 @@ impl LaunchFile {
             let message = format!("a buffer of shape {shape:?} of {ty} is larger than {LARGEST_BUFFER} bytes");
             return Err(self.source.invalid(given.span(), message, None));
         };
-        let address = memory.alloc_named(bytes, &format!("arg{index}"))?;
+        let allocated = memory.alloc_named(bytes, &format!("arg{index}"));
+        let address = allocated.map_err(|error| self.source.invalid(given.span(), error.to_string(), None))?;
         match (init, array) {
             (Init::Uninit, _) => {}
             (_, Some(array)) => memory.write(address, &array.bytes)?,
@@ -378,7 +430,7 @@ impl Prepared {
     /// # Errors
     /// When a file cannot be written.
     pub fn dump(&mut self) -> Result<(), LaunchFileError> {
-        for Dump { path, buffer } in &self.dumps {
+        for Dump { path, buffer, .. } in &self.dumps {
             let mut bytes = vec![0; buffer.bytes() as usize];
             self.memory.read(buffer.address, &mut bytes)?;
             npy::write(path, buffer.ty, &buffer.shape, &bytes).map_err(|error| LaunchFileError::Write {

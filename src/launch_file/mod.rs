@@ -18,7 +18,7 @@
 //! bytes = "00 01 ff 7f"          # a structure passed by value
 //!
 //! [[shared]]                     # what the kernel carves from dynamic shared memory: running from one array into
-//! name = "tile"                  # the next is then out of bounds
+//! name = "tile"                  # the next is then out of bounds (see below)
 //! offset = 0
 //! bytes = 256
 //!
@@ -33,6 +33,18 @@
 //! | `uninit` | not written: a kernel that reads it is reported |
 //! | `random:SEED` | the SplitMix64 sequence that starts at `SEED`: floats are its top bits over 2^24 (`f64`: 2^53), in [0, 1); integers its lowest bits |
 //! | `FILE.npy` | from the file, relative to this one; `type` and `len` may be left out |
+//!
+//! # What a declared carve-out finds
+//!
+//! With `[[shared]]`, an access outside of every array is out of bounds, and so are the lanes of a warp that are in another
+//! array than most of the lanes beside them: one instruction indexes one array. An instruction whose lanes are all in the
+//! wrong array, the same one, is not found, since PTX does not say which array is meant: with 256 `f32` before it,
+//! `first[t + 256]` and `second[t]` are the same instruction, `st.shared.f32 [%base + 1024]`, and which of the two the
+//! source said is gone. Nor is it told by where the instruction went before: a function that is called for both arrays, or
+//! a loop that swaps two buffers, touches the end of one and then the start of the other, rightly. (Such an access is
+//! found where what it overwrites is read without a barrier, or where it reads what nobody wrote.)
+//!
+//! # Types
 //!
 //! Types are `u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64`, and `bool` (one byte). NumPy has no `bf16`: such buffers are
 //! read and written as `u16`.
@@ -60,6 +72,7 @@ use tile33_sim::Program;
 #[derive(Debug)]
 pub struct LaunchFile {
     source: Source,
+    path: PathBuf,
     folder: PathBuf,
     file: Schema,
     ptx_path: PathBuf,
@@ -88,6 +101,7 @@ impl LaunchFile {
         let program = Program::load(&ptx).map_err(|error| LaunchFileError::ptx(&ptx_path, &ptx, &error))?;
         Ok(Self {
             source,
+            path: path.to_owned(),
             folder,
             file,
             ptx_path,

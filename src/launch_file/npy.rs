@@ -109,7 +109,8 @@ pub(super) fn write(path: &Path, ty: DType, shape: &[u64], bytes: &[u8]) -> io::
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    // The path in the error would be the temporary one's.
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| io::Error::from(error.kind()))?;
     {
         let mut out = BufWriter::new(&mut file);
         match ty {

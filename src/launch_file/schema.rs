@@ -16,9 +16,9 @@ pub(super) struct Schema {
     pub(super) entry: Spanned<String>,
     pub(super) grid: Spanned<Vec<u32>>,
     pub(super) block: Spanned<Vec<u32>>,
-    pub(super) shared_bytes: Option<u32>,
+    pub(super) shared_bytes: Option<Spanned<u32>>,
     pub(super) card: Option<Spanned<String>>,
-    pub(super) registers: Option<u32>,
+    pub(super) registers: Option<Spanned<u32>>,
     pub(super) max_steps: Option<u64>,
     #[serde(default, rename = "arg")]
     pub(super) args: Vec<Spanned<Argument>>,

@@ -230,7 +230,7 @@ fn the_trace_shows_the_lanes_of_one_warp() {
             .any(|line| line.contains("st.shared") && line.contains(&"#".repeat(32))),
         "{first}"
     );
-    for wrong in ["--trace=1", "--trace=a,b", "--trace=0,-1"] {
+    for wrong in ["--trace=1", "--trace=a,b", "--trace=0,-1", "--trace=1,0", "--trace=0,2"] {
         assert_eq!(folder.check(&launch, &[wrong]).status.code(), Some(2), "{wrong}");
     }
 }

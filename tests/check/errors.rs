@@ -134,6 +134,82 @@ fn every_mistake_is_reported_with_its_line() {
 }
 
 #[test]
+fn a_launch_that_cannot_run_is_blamed_on_its_line() {
+    let folder = Folder::new();
+    for (from, to, line, says) in [
+        ("grid = [1, 1, 1]", "grid = [0]", 3, "grid x is 0"),
+        ("grid = [1, 1, 1]", "grid = [1, 65536]", 3, "grid y is 65536"),
+        ("block = [64, 1, 1]", "block = [1025]", 4, "block x is 1025"),
+        ("block = [64, 1, 1]", "block = [1, 1, 65]", 4, "block z is 65"),
+        ("block = [64, 1, 1]", "block = [33, 32]", 4, "a block of 1056 threads"),
+        ("shared_bytes = 256", "shared_bytes = 232449", 5, "232449 dynamic bytes"),
+        (
+            "shared_bytes = 256",
+            "registers = 256",
+            5,
+            "256 registers a thread are asked for; sm_90 takes at most 255",
+        ),
+        ("shared_bytes = 256", "registers = -1", 5, "-1"),
+        ("len = 64", "len = 100000000000", 7, "out of memory: 400000000000 bytes"),
+    ] {
+        assert_eq!(REVERSE.matches(from).count(), 1, "`{from}` must stand once");
+        let output = folder.check(&REVERSE.replace(from, to), &[]);
+        assert_eq!(output.status.code(), Some(2), "{to}");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        let flat = err.replace('│', "").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            flat.contains(&format!("launch.toml:{line}:")) && flat.contains(says),
+            "`{to}`: {err}"
+        );
+    }
+}
+
+#[test]
+fn a_dump_that_cannot_be_written_is_found_before_the_launch() {
+    let folder = Folder::new();
+    folder.write("other.npy", b"kept");
+    std::fs::create_dir(folder.path("folder.npy")).unwrap();
+    for (dump, line, says) in [
+        ("0 = \"no/such/out.npy\"", 11, "no/such/out.npy: its folder"),
+        ("0 = \"folder.npy\"", 11, "it is a folder"),
+        ("0 = \"\"", 11, "it is a folder"),
+        (
+            "0 = \"reverse.ptx\"",
+            11,
+            "would overwrite what the launch is made from",
+        ),
+        (
+            "0 = \"./launch.toml\"",
+            11,
+            "would overwrite what the launch is made from",
+        ),
+        ("00 = \"out.npy\"", 11, "argument `00` is no buffer"),
+        ("\"+0\" = \"out.npy\"", 11, "argument `+0` is no buffer"),
+    ] {
+        let text = REVERSE.replace("0 = \"out.npy\"", dump);
+        let (found, message) = error(&folder, &text);
+        assert!(
+            found == line && message.contains(says),
+            "line {found}: {message}\n{dump}"
+        );
+    }
+    // Two buffers, one file.
+    let text = "ptx = \"two.ptx\"\nentry = \"two\"\ngrid = [1]\nblock = [1]\n\
+                [[arg]]\nbuffer = { type = \"u8\", len = 1, init = \"ones\" }\n\
+                [[arg]]\nbuffer = { type = \"u8\", len = 1, init = \"ones\" }\n\
+                [dump]\n0 = \"out.npy\"\n1 = \"../";
+    folder.write(
+        "two.ptx",
+        ".version 8.0\n.target sm_90\n.address_size 64\n.entry two(.param .u64 a, .param .u64 b) { ret; }",
+    );
+    let name = folder.path("").canonicalize().unwrap();
+    let name = name.file_name().unwrap().to_string_lossy().into_owned();
+    let (line, message) = error(&folder, &format!("{text}{name}/out.npy\"\n"));
+    assert_eq!(line, 11, "{message}");
+    assert!(message.contains("two arguments are written to"), "{message}");
+}
+
+#[test]
 fn overlapping_arrays_are_reported() {
     let arrays = "[[shared]]\nname = \"a\"\noffset = 0\nbytes = 64\n[[shared]]\nname = \"b\"\noffset = 60\nbytes = 8\n";
     let (line, message) = error(&Folder::new(), &REVERSE.replace("[dump]", &format!("{arrays}[dump]")));

@@ -19,21 +19,32 @@ use crate::report::{Counters, InstructionCounters, Report, Residency, SourceLine
 /// The PTX text, by line.
 #[derive(Debug)]
 pub(crate) struct Text {
-    lines: Vec<String>,
+    text: Box<str>,
+    /// Where each line begins.
+    lines: Vec<u32>,
 }
 
 impl Text {
     pub(crate) fn new(ptx: &str) -> Self {
+        let ends = ptx.match_indices('\n').map(|(at, _)| at as u32 + 1);
         Self {
-            lines: ptx.lines().map(str::to_owned).collect(),
+            text: ptx.into(),
+            lines: std::iter::once(0).chain(ends).collect(),
         }
+    }
+
+    /// The text from the start of a line, counted from 1, on.
+    fn text_at_line(&self, line: u32) -> Option<&str> {
+        let start = *self.lines.get((line as usize).checked_sub(1)?)?;
+        self.text.get(start as usize..)
     }
 
     /// The instruction at a place, with its guard, on one line.
     pub(crate) fn instruction(&self, line: u32, column: u32) -> String {
-        let Some(first) = self.lines.get((line as usize).wrapping_sub(1)) else {
+        let Some(rest) = self.text_at_line(line) else {
             return String::new();
         };
+        let first = rest.lines().next().unwrap_or_default();
         let at = first
             .char_indices()
             .nth((column as usize).saturating_sub(1))
@@ -41,8 +52,8 @@ impl Text {
         let before = &first[..at];
         let start = before.rfind([';', '{', '}', ':']).map_or(0, |i| i + 1);
         let mut text = String::new();
-        for (i, line) in self.lines[line as usize - 1..].iter().take(16).enumerate() {
-            let part = if i == 0 { &line[start..] } else { line.as_str() };
+        for (i, line) in rest.lines().take(16).enumerate() {
+            let part = if i == 0 { &line[start..] } else { line };
             let part = part.split("//").next().unwrap_or_default();
             // The instruction's own end: not one that stands before it.
             let skip = if i == 0 { at - start } else { 0 };
@@ -387,6 +398,12 @@ impl Composer<'_> {
     }
 
     fn barrier(&self, r: &Record, who: &str, other: Option<&Site>) -> (String, String) {
+        if let Detail::Members(mask) = r.detail {
+            return (
+                format!("{who} executes this instruction, but is not in the member mask {mask:#x} that it gives"),
+                "let the mask name every lane that executes the instruction: it is undefined otherwise".to_owned(),
+            );
+        }
         let detail = text(&r.detail);
         let there = other.map(|o| format!("thread {} of block {}", triple(o.thread), triple(o.block)));
         match (r.kind, detail, there) {
@@ -498,18 +515,24 @@ impl Composer<'_> {
         let kind = match read.space {
             CheckedSpace::Shared => FindingKind::UninitializedShared,
             CheckedSpace::Global => FindingKind::UninitializedGlobal,
-            CheckedSpace::Local => FindingKind::UninitializedLocal,
+        };
+        let when = if read.written_later {
+            "before the block writes it later in this run"
+        } else {
+            "which nothing has written"
         };
         let message = format!(
-            "thread {} of block {} reads {address} in {} memory, which nothing has written",
+            "thread {} of block {} reads {address} in {} memory, {when}",
             triple(site.thread),
             triple(site.block),
             name(space)
         );
         let help = match read.space {
+            CheckedSpace::Shared if read.written_later => {
+                "let the write come first, with a barrier (sync_threads) between it and this read"
+            }
             CheckedSpace::Shared => "write the whole array before it is read, or do not read what no thread wrote",
             CheckedSpace::Global => "initialise the buffer before the launch, or do not read it",
-            CheckedSpace::Local => "write the variable before it is read",
         };
         Finding {
             kind,
@@ -527,7 +550,6 @@ fn checked(space: CheckedSpace) -> MemSpace {
     match space {
         CheckedSpace::Shared => MemSpace::Shared,
         CheckedSpace::Global => MemSpace::Global,
-        CheckedSpace::Local => MemSpace::Local,
     }
 }
 

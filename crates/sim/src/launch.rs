@@ -291,6 +291,16 @@ pub enum LaunchError {
         /// Asked for.
         asked: [u32; 3],
     },
+    /// More registers than an instruction can name.
+    #[error("{registers} registers a thread are asked for; {card} takes at most {limit}")]
+    ThreadRegisters {
+        /// Per thread.
+        registers: u32,
+        /// Most.
+        limit: u32,
+        /// Card.
+        card: String,
+    },
     /// Registers times threads exceed the file.
     #[error("{registers} registers a thread times {threads} threads exceed the {limit} registers of a block on {card}")]
     Registers {

@@ -20,4 +20,7 @@ pub use finding::{Address, Finding, FindingKind, Site};
 pub use launch::{Arg, Checks, Launch, LaunchError, Options, SharedArray};
 pub use memory::{Memory, MemoryError};
 pub use program::{LoadError, Program};
-pub use report::{Counters, GlobalCounters, InstructionCounters, Report, Residency, SharedCounters, SourceLine, Step};
+pub use report::{
+    Counters, DeclaredRegisters, GlobalCounters, InstructionCounters, Report, Residency, SharedCounters, SourceLine,
+    Step,
+};

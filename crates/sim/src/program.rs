@@ -107,6 +107,7 @@ impl Program {
 
     fn instantiate(&self, memory: &mut Memory) -> Result<(), LaunchError> {
         if !memory.instances.contains_key(&self.number) {
+            validate::constants(self.constants.bytes)?;
             let instance = Instance::new(&self.module, &self.constants, memory)?;
             memory.instances.insert(self.number, instance);
         }
@@ -136,6 +137,7 @@ impl Program {
         let function = &self.module.functions[kernel.id.0 as usize];
         let params = validate::arguments(launch, function)?;
         let residency = validate::limits(launch, function, kernel.shared.static_bytes)?;
+        validate::local(&launch.entry, kernel.functions[0].frame_bytes)?;
         let shared_arrays = shared_arrays(launch, kernel)?;
         self.instantiate(memory)?;
         let run = Run {
@@ -235,8 +237,8 @@ impl Run<'_> {
                     threads: cx.threads,
                     blocks: blocks as u32,
                     shared_bytes: cx.shared_bytes,
-                    local_bytes: 0,
                     blocks_run: if apart { BlocksRun::Apart } else { BlocksRun::InTurns },
+                    fresh_heap: cx.heap.get_mut().unwrap_or_else(PoisonError::into_inner).next_address(),
                 };
                 cx.check = Some(LaunchCheck::new(config, &self.kernel.sites.sites, memory));
             }

@@ -108,6 +108,15 @@ pub struct InstructionCounters {
     pub counters: Counters,
 }
 
+/// The registers of one width that a kernel declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DeclaredRegisters {
+    /// Width; predicates have 1.
+    pub bits: u32,
+    /// How many.
+    pub count: u64,
+}
+
 /// What limits how many blocks share a multiprocessor, for the launch that was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Residency {
@@ -115,6 +124,9 @@ pub struct Residency {
     pub card: String,
     /// Registers per thread, where known (`.maxnreg`, or given with the launch): PTX does not fix them.
     pub registers: Option<u32>,
+    /// Registers per thread as the kernel's `.reg` directives declare them, by width. PTX's registers are virtual: the
+    /// assembler needs fewer, so these say how large the kernel is and limit nothing.
+    pub declared_registers: Vec<DeclaredRegisters>,
     /// Shared bytes per block: static.
     pub static_shared: u32,
     /// Shared bytes per block: dynamic.

@@ -5,8 +5,9 @@ use tile33_layout::occupancy::{
 };
 use tile33_ptx::{Function, KernelParameter, Type};
 
+use crate::exec::LOCAL_LIMIT;
 use crate::launch::{Arg, Launch, LaunchError};
-use crate::report::Residency;
+use crate::report::{DeclaredRegisters, Residency};
 
 /// Checks dimensions, registers and shared memory. Returns the occupancy.
 pub(crate) fn limits(launch: &Launch, kernel: &Function, static_shared: u64) -> Result<Residency, LaunchError> {
@@ -33,7 +34,7 @@ pub(crate) fn limits(launch: &Launch, kernel: &Function, static_shared: u64) -> 
         });
     }
     if let Some(max) = bounds.max_threads {
-        let limit: u64 = max.iter().map(|n| u64::from(*n)).product();
+        let limit = max.iter().fold(1u64, |n, m| n.saturating_mul(u64::from(*m)));
         if threads > limit {
             let limited_by = format!("`{}` (.maxntid)", launch.entry);
             return Err(LaunchError::BlockThreads {
@@ -61,8 +62,15 @@ pub(crate) fn limits(launch: &Launch, kernel: &Function, static_shared: u64) -> 
     }
     let registers = launch.options.registers.or(bounds.max_registers);
     let known = registers.unwrap_or(0);
+    if known > MAX_THREAD_REGISTERS {
+        return Err(LaunchError::ThreadRegisters {
+            registers: known,
+            limit: MAX_THREAD_REGISTERS,
+            card: card.name.to_owned(),
+        });
+    }
     let found = occupancy(card, threads as u32, known, static_shared as u32, launch.dynamic_shared);
-    if found.by_registers == 0 || known > MAX_THREAD_REGISTERS {
+    if found.by_registers == 0 {
         return Err(LaunchError::Registers {
             registers: known,
             threads,
@@ -84,12 +92,42 @@ pub(crate) fn limits(launch: &Launch, kernel: &Function, static_shared: u64) -> 
     Ok(Residency {
         card: card.name.to_owned(),
         registers,
+        declared_registers: kernel
+            .declared_registers()
+            .into_iter()
+            .map(|(bits, count)| DeclaredRegisters { bits, count })
+            .collect(),
         static_shared: static_shared as u32,
         dynamic_shared: launch.dynamic_shared,
         blocks_per_sm: found.blocks,
         occupancy_percent: 100 * found.warps / card.warps(),
         limited_by: limited_by.join(", "),
     })
+}
+
+/// Bytes of the constant bank that `.const` variables share.
+const CONSTANT_BYTES: u64 = 64 << 10;
+
+/// Checks the size of the module's `.const` variables.
+pub(crate) fn constants(bytes: u64) -> Result<(), LaunchError> {
+    if bytes <= CONSTANT_BYTES {
+        return Ok(());
+    }
+    Err(LaunchError::Invalid(format!(
+        "the module has {bytes} bytes of .const variables, of which there can be {CONSTANT_BYTES}"
+    )))
+}
+
+/// Checks the size of a kernel's local variables; functions that it calls are checked when they are called.
+pub(crate) fn local(entry: &str, bytes: u32) -> Result<(), LaunchError> {
+    if bytes <= LOCAL_LIMIT {
+        return Ok(());
+    }
+    // Sizes that do not fit into 32 bits are cut.
+    let at_least = if bytes == u32::MAX { "at least " } else { "" };
+    Err(LaunchError::Invalid(format!(
+        "`{entry}` has {at_least}{bytes} bytes of local variables, of which a thread can have {LOCAL_LIMIT}"
+    )))
 }
 
 fn dimensions(what: &'static str, asked: [u32; 3], limits: [u64; 3], card: &Card) -> Result<(), LaunchError> {
@@ -108,6 +146,9 @@ fn dimensions(what: &'static str, asked: [u32; 3], limits: [u64; 3], card: &Card
     Ok(())
 }
 
+/// Bytes of parameters that a kernel can have, from sm_70 on.
+const PARAMETER_BYTES: u64 = 32_764;
+
 /// Checks the arguments against the kernel's signature. Returns the bytes of its parameters.
 pub(crate) fn arguments(launch: &Launch, kernel: &Function) -> Result<Vec<u8>, LaunchError> {
     let layout = kernel.parameter_layout();
@@ -117,6 +158,12 @@ pub(crate) fn arguments(launch: &Launch, kernel: &Function) -> Result<Vec<u8>, L
             expected: layout.parameters.len(),
             given: launch.args.len(),
         });
+    }
+    if layout.bytes > PARAMETER_BYTES {
+        return Err(LaunchError::Invalid(format!(
+            "`{}` has {} bytes of parameters, of which a kernel can have {PARAMETER_BYTES}",
+            launch.entry, layout.bytes
+        )));
     }
     let mut bytes = vec![0; layout.bytes as usize];
     for (index, (parameter, arg)) in layout.parameters.iter().zip(&launch.args).enumerate() {

@@ -223,3 +223,33 @@ fn a_trap_is_a_finding_with_its_thread() {
     assert_eq!(ran.kinds(), [FindingKind::Trap]);
     assert_eq!(ran.report.findings[0].site.thread, [37, 0, 0]);
 }
+
+#[test]
+fn a_lane_that_its_own_member_mask_does_not_name_is_found() {
+    for instruction in [
+        "bar.warp.sync %r2;",
+        "shfl.sync.down.b32 %r5, %r1, 1, 31, %r2;",
+        "vote.sync.ballot.b32 %r5, %q1, %r2;",
+        "redux.sync.add.s32 %r5, %r1, %r2;",
+    ] {
+        let body = |mask: &str| format!("mov.u32 %r1, %tid.x; mov.u32 %r2, {mask}; {instruction}");
+        let ran = run_module(&module("", 1, &body("0x0000ffff")), 1, 32, 1);
+        assert_eq!(ran.kinds(), [FindingKind::DivergentBarrier], "{instruction}");
+        let finding = &ran.report.findings[0];
+        assert!(
+            finding.message.contains("is not in the member mask 0xffff"),
+            "{}",
+            finding.message
+        );
+        assert_eq!((finding.site.thread[0], finding.occurrences), (16, 16));
+        run_module(&module("", 1, &body("0xffffffff")), 1, 32, 1).clean();
+        // Half a warp names itself, or the lanes that have exited too.
+        for mask in ["0x0000ffff", "0xffffffff"] {
+            let half = format!(
+                "mov.u32 %r3, %tid.x; setp.ge.u32 %q2, %r3, 16; @%q2 exit; {}",
+                body(mask)
+            );
+            run_module(&module("", 1, &half), 1, 32, 1).clean();
+        }
+    }
+}

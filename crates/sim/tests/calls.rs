@@ -1,7 +1,7 @@
 //! Functions: parameters, recursion, indirect calls, and the device runtime's own.
 mod common;
 use common::{module, run_module, try_module};
-use tile33_sim::{FindingKind, LaunchError, Options};
+use tile33_sim::{Emulator, FindingKind, Launch, LaunchError, Options};
 
 const STORE: &str =
     "mov.u32 %r60, %tid.x; mul.wide.u32 %d60, %r60, 4; add.u64 %d61, %p0, %d60; st.global.u32 [%d61], %r10;";
@@ -260,5 +260,79 @@ fn a_failed_assertion_says_what_and_where() {
         ran.report.findings[0].message.contains("assertion `a > b` failed"),
         "{}",
         ran.report.findings[0].message
+    );
+}
+
+/// `make` leaves the address of 16 bytes from the device's heap in the first buffer, `use` adds up two words of them.
+fn across_launches() -> String {
+    let text = module(
+        HEAP,
+        1,
+        "mov.u64 %d1, 16;
+         { .param .b64 n; .param .b64 out; st.param.b64 [n], %d1; call.uni (out), malloc, (n); ld.param.b64 %d2, [out]; }
+         mov.u32 %r1, 41; st.u32 [%d2+4], %r1; st.global.u64 [%p0], %d2;",
+    );
+    let header = text.find(".visible").unwrap();
+    let later = text[header..].replace("k(", "later(");
+    let body = later.find("mov.u64 %d1, 16;").unwrap();
+    let end = later.rfind("ret;").unwrap();
+    format!(
+        "{text}{}ld.global.u64 %d2, [%p0]; ld.u32 %r1, [%d2+4]; ld.u32 %r2, [%d2+8]; add.u32 %r3, %r1, 1;
+         st.u32 [%d2+8], %r3; ld.u32 %r4, [%d2+8]; st.global.u32 [%p0], %r4; {}",
+        &later[..body],
+        &later[end..]
+    )
+}
+
+#[test]
+fn the_device_heap_outlives_a_launch() {
+    let mut emulator = Emulator::load(&across_launches()).unwrap();
+    let buffer = emulator.buffer(&[0u32; 2]).unwrap();
+    for kernel in ["k", "later"] {
+        let report = emulator
+            .launch(&Launch::new(kernel, [1, 1, 1], [1, 1, 1]).arg(buffer))
+            .unwrap();
+        // What an earlier launch left unwritten is not known, and so never reported.
+        assert!(report.is_clean(), "{:#?}", report.findings);
+    }
+    assert_eq!(emulator.read(buffer).unwrap()[0], 42);
+}
+
+#[test]
+fn what_malloc_gives_is_unwritten() {
+    let body = |write: &str| {
+        format!(
+            "mov.u32 %r1, %tid.x; mov.u64 %d1, 16;
+             {{ .param .b64 n; .param .b64 out; st.param.b64 [n], %d1; call.uni (out), malloc, (n); ld.param.b64 %d2, [out]; }}
+             {write} ld.u32 %r10, [%d2+8]; {STORE}"
+        )
+    };
+    let ran = run_module(&module(HEAP, 1, &body("st.u32 [%d2+4], %r1;")), 1, 32, 32);
+    assert_eq!(ran.kinds(), [FindingKind::UninitializedGlobal]);
+    let finding = &ran.report.findings[0];
+    assert_eq!(
+        (finding.occurrences, finding.address.as_ref().unwrap().offset),
+        (32, 8),
+        "{finding:#?}"
+    );
+    run_module(&module(HEAP, 1, &body("st.u32 [%d2+8], %r1;")), 1, 32, 32).clean();
+}
+
+#[test]
+fn a_parameter_of_another_size_and_a_call_of_a_kernel_are_refused() {
+    let refused = |before: &str, body: &str| match try_module(&module(before, 1, body), 1, 1, 1, Options::default()) {
+        Err(LaunchError::Unsupported { reason, .. }) => reason,
+        other => panic!("{:?}", other.map(|r| r.report.findings)),
+    };
+    let call = "{ .param .b64 in; .param .b32 out; st.param.b64 [in], 1; call.uni (out), square, (in); }";
+    assert_eq!(refused(SQUARE, call), "`in` has 8 bytes where the function has 4");
+    let call = call
+        .replace(".param .b64 in", ".param .b32 in")
+        .replace("st.param.b64", "st.param.b32");
+    let call = call.replace(".param .b32 out", ".param .b8 out[16]");
+    assert_eq!(refused(SQUARE, &call), "`out` has 16 bytes where the function has 4");
+    assert_eq!(
+        refused(".visible .entry other() { ret; }", "call.uni other;"),
+        "`other` is a kernel, which can be launched but not called"
     );
 }

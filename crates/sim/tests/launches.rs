@@ -131,7 +131,11 @@ fn registers_times_threads_fit_the_register_file() {
     };
     assert!(matches!(
         refused(launch("tile", [32, 1, 1]).options(options)),
-        LaunchError::Registers { .. }
+        LaunchError::ThreadRegisters {
+            registers: 256,
+            limit: 255,
+            ..
+        }
     ));
 }
 
@@ -235,6 +239,21 @@ fn a_report_says_what_limits_the_occupancy() {
 }
 
 #[test]
+fn a_report_says_which_registers_the_kernel_declares() {
+    let ptx = ".version 8.0\n.target sm_90\n.address_size 64
+.visible .entry k() .maxnreg 40 { .reg .pred %p<3>; .reg .b32 %r<10>; .reg .f32 %f<4>; .reg .b64 %d<7>; .reg .v2 .b16 %h; ret; }
+.visible .entry none() { ret; }";
+    let mut emulator = Emulator::load(ptx).unwrap();
+    let mut declared = |kernel| emulator.launch(&launch(kernel, [32, 1, 1])).unwrap().residency.unwrap();
+    let residency = declared("k");
+    let widths: Vec<(u32, u64)> = residency.declared_registers.iter().map(|d| (d.bits, d.count)).collect();
+    assert_eq!(widths, [(1, 3), (16, 2), (32, 14), (64, 7)]);
+    // They are virtual: only the real ones limit.
+    assert_eq!(residency.registers, Some(40));
+    assert_eq!(declared("none").declared_registers, []);
+}
+
+#[test]
 fn a_trace_has_the_steps_of_one_warp() {
     let ptx = module(
         "",
@@ -260,4 +279,68 @@ fn a_trace_has_the_steps_of_one_warp() {
     ];
     assert_eq!(steps[1..5], head);
     assert_eq!(steps[5].0, "ret");
+}
+
+/// Runs a kernel `k` without parameters, after `before`.
+fn refused_alone(before: &str, body: &str) -> LaunchError {
+    let ptx = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n{before}\n.visible .entry k() {{ .reg .b32 %r<4>; {body} ret; }}"
+    );
+    let launched = Emulator::load(&ptx).unwrap().launch(&launch("k", [32, 1, 1]));
+    launched.map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn variables_that_no_card_has_room_for_are_refused_before_the_launch() {
+    for (before, body, says) in [
+        (
+            ".const .b8 c[65537];",
+            "ld.const.u32 %r1, [c];",
+            "65537 bytes of .const variables",
+        ),
+        (
+            ".const .b8 c[1099511627776];",
+            "",
+            "1099511627776 bytes of .const variables",
+        ),
+        (
+            "",
+            ".local .b8 l[524289]; st.local.u8 [l], 1;",
+            "524304 bytes of local variables",
+        ),
+        (
+            "",
+            ".local .b8 l[1099511627776]; st.local.u8 [l], 1;",
+            "at least 4294967295 bytes of local variables",
+        ),
+        (
+            "",
+            "{ .param .b8 p[1073741824]; }",
+            "1073741824 bytes of local variables",
+        ),
+    ] {
+        match refused_alone(before, body) {
+            LaunchError::Invalid(message) => assert!(message.contains(says), "{message}"),
+            other => panic!("{other}"),
+        }
+    }
+    let huge = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .b8 p[32768]) { ret; }";
+    let launched = Emulator::load(huge)
+        .unwrap()
+        .launch(&launch("k", [1, 1, 1]).arg(Arg::Bytes(vec![0; 32768])));
+    assert!(
+        matches!(&launched, Err(LaunchError::Invalid(message)) if message.contains("32768 bytes of parameters")),
+        "{:?}",
+        launched.map(|r| r.findings)
+    );
+}
+
+#[test]
+fn bounds_beyond_any_block_are_no_bounds() {
+    let ptx = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid {0}, {0}, {0} {{ ret; }}",
+        u32::MAX
+    );
+    let mut emulator = Emulator::load(&ptx).unwrap();
+    assert!(emulator.launch(&launch("k", [1024, 1, 1])).unwrap().is_clean());
 }

@@ -389,3 +389,17 @@ fn unwritten_shared_and_global_memory_is_found_when_it_is_read() {
     emulator.write(buffer, &[1, 2]).unwrap();
     assert!(emulator.launch(&launch).unwrap().is_clean());
 }
+
+#[test]
+fn a_load_outside_of_the_parameters_is_found() {
+    for (load, kind) in [
+        ("ld.param.u64 %d1, [a+8];", FindingKind::OutOfBounds),
+        ("ld.param.u32 %r1, [a+6];", FindingKind::OutOfBounds),
+        ("ld.param.u64 %d1, [a+-8];", FindingKind::OutOfBounds),
+        ("ld.param.u64 %d1, [a+9223372036854775807];", FindingKind::OutOfBounds),
+        ("ld.param.u32 %r1, [a+2];", FindingKind::Misaligned),
+    ] {
+        assert_eq!(run(load, 1, 32, 1).kinds(), [kind], "{load}");
+    }
+    run("ld.param.u32 %r1, [a+4]; ld.param.v2.u32 {%r1, %r2}, [a];", 1, 32, 1).clean();
+}

@@ -226,8 +226,8 @@ fn detect(events: &[Event], space: CheckedSpace, run: BlocksRun, blocks: &[u32])
         threads: THREADS,
         blocks: blocks.len() as u32,
         shared_bytes: 256,
-        local_bytes: 0,
         blocks_run: run,
+        fresh_heap: u64::MAX,
     };
     let launch = LaunchCheck::new(config, &sites, &memory);
     let mut checks: Vec<_> = blocks.iter().map(|&b| (b, launch.start_block(b))).collect();

@@ -7,9 +7,9 @@ mod tables;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use miette::{Diagnostic, NamedSource, Result, SourceSpan};
+use miette::{Diagnostic, NamedSource, Result, SourceSpan, miette};
 use tile33::launch_file::LaunchFile;
-use tile33_sim::{Checks, LaunchError, Report};
+use tile33_sim::{Checks, Launch, LaunchError, Report};
 
 use super::output;
 use sources::Sources;
@@ -87,9 +87,13 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     options.counters = !args.no_counters;
     options.threads = args.threads.map(|threads| threads as usize);
     options.trace = args.trace;
-    let report = prepared
-        .run(file.program())
-        .map_err(|error| Failed::new(&file, error))?;
+    if let Some((block, warp)) = args.trace {
+        traceable(&prepared.launch, block, warp)?;
+    }
+    let report = prepared.run(file.program()).map_err(|error| match file.blame(&error) {
+        Some(place) => miette::Report::from(place),
+        None => Failed::new(&file, error).into(),
+    })?;
     prepared.dump()?;
     if args.json {
         output::print_json(&report)?;
@@ -97,7 +101,26 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         let sources = Sources::new(&file, &args.launch);
         output::print(&text(&report, &sources))?;
     }
-    Ok(ExitCode::from(u8::from(!report.is_clean())))
+    let code = ExitCode::from(u8::from(!report.is_clean()));
+    // The process ends here; giving back a large module piece by piece would take longer than most launches.
+    std::mem::forget((file, prepared, report));
+    Ok(code)
+}
+
+/// Whether the launch has such a warp.
+fn traceable(launch: &Launch, block: u64, warp: u32) -> Result<()> {
+    let blocks = launch.grid.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
+    let warps = launch
+        .block
+        .iter()
+        .fold(1u64, |n, d| n.saturating_mul(u64::from(*d)))
+        .div_ceil(32);
+    if block < blocks && u64::from(warp) < warps {
+        return Ok(());
+    }
+    Err(miette!(
+        "--trace={block},{warp}: the launch has {blocks} blocks of {warps} warps, counted from 0"
+    ))
 }
 
 /// The report for a terminal.

@@ -72,6 +72,20 @@ pub(super) fn text(report: &Report, sources: &Sources<'_>) -> String {
             "{}: {} blocks on a multiprocessor, {} % of its warps, limited by {} ({} + {} bytes of shared memory a block)",
             r.card, r.blocks_per_sm, r.occupancy_percent, r.limited_by, r.static_shared, r.dynamic_shared
         );
+        let declared: Vec<String> = r
+            .declared_registers
+            .iter()
+            .map(|d| match d.bits {
+                1 => format!("{} predicates", d.count),
+                bits => format!("{} of {bits} bits", d.count),
+            })
+            .collect();
+        if !declared.is_empty() {
+            let known = r
+                .registers
+                .map_or_else(String::new, |n| format!("; {n} real ones a thread"));
+            let _ = writeln!(text, "virtual registers declared: {}{known}", declared.join(", "));
+        }
     }
     text
 }

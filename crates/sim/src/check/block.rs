@@ -75,6 +75,10 @@ impl<'a> BlockCheck<'a> {
             return;
         }
         let class = Class::of(site);
+        if !class.is_read() {
+            let active = wrote(touch, site.kind, stored);
+            state.check_flights(launch, &Touch { active, ..*touch });
+        }
         if !class.is_strong() {
             state.global_access(launch, touch, class, stored);
             if class == Class::WeakWrite {
@@ -98,26 +102,6 @@ impl<'a> BlockCheck<'a> {
                 if site.kind != AccessKind::Read && stored.wrote(lane) {
                     state.with_global_vars(launch, |order, vars| vars.publish(order, thread, address, site));
                 }
-            }
-        }
-    }
-
-    /// A warp accesses local memory, each lane its own.
-    pub fn local(&mut self, touch: &Touch) {
-        if !self.launch.config.uninitialized {
-            return;
-        }
-        let kind = self.launch.sites.get(touch.site).kind;
-        for (lane, thread) in threads(touch) {
-            let frame = u64::from(thread) * u64::from(self.launch.config.local_bytes);
-            let (at, len) = (frame + touch.addresses[lane], u64::from(touch.bytes));
-            if kind != AccessKind::Write
-                && let Some(address) = self.state.local_written.first_missing(at, len)
-            {
-                self.missing(touch, thread, CheckedSpace::Local, address - frame);
-            }
-            if kind != AccessKind::Read {
-                self.state.local_written.mark(at, len);
             }
         }
     }
@@ -155,13 +139,14 @@ impl<'a> BlockCheck<'a> {
     }
 
     /// `cp.async` by the active lanes: `source` is a read of global memory (its `bytes` the source size; no active lane
-    /// where only zeros are written), `destination` a write to shared memory that is in flight until waited for.
-    /// The source counts as read when the copy is issued.
+    /// where only zeros are written), `destination` a write to shared memory. Both are in flight until waited for. Lanes
+    /// whose destination was told before may be told again with another number of source bytes.
     pub fn copy_async(&mut self, destination: &Touch, source: &Touch, stored: &impl Stored) {
         self.global(source, &());
         self.shared(destination, stored);
         if self.launch.config.races {
             self.state.put_in_flight(destination);
+            self.state.put_source(self.launch, source);
         }
     }
 
@@ -182,7 +167,9 @@ impl<'a> BlockCheck<'a> {
             };
             let done = copies.groups.len().saturating_sub(newest as usize);
             let done: Vec<Copy> = copies.groups.drain(..done).flatten().collect();
-            done.into_iter().for_each(|copy| self.state.complete(thread, copy));
+            let launch = self.launch;
+            done.into_iter()
+                .for_each(|copy| self.state.complete(launch, thread, copy));
         }
     }
 
@@ -194,7 +181,9 @@ impl<'a> BlockCheck<'a> {
                 continue;
             };
             let done = std::mem::take(&mut copies.uncommitted);
-            done.into_iter().for_each(|copy| self.state.complete(thread, copy));
+            let launch = self.launch;
+            done.into_iter()
+                .for_each(|copy| self.state.complete(launch, thread, copy));
         }
     }
 
@@ -240,7 +229,7 @@ impl<'a> BlockCheck<'a> {
         }
         let mut threads = BlockClock::default();
         for &(thread, copy) in &copies {
-            self.state.complete(thread, copy);
+            self.state.complete(self.launch, thread, copy);
             threads.add_thread(thread, self.state.order.now());
             if let Some(own) = self.state.copies.get_mut(&thread) {
                 own.uncommitted.retain(|c| c.id != copy.id);

@@ -9,8 +9,6 @@ pub enum CheckedSpace {
     Shared,
     /// Global memory; addresses are device addresses.
     Global,
-    /// A thread's local memory; addresses are offsets in the thread's frame.
-    Local,
 }
 
 /// One side of a race.
@@ -56,6 +54,8 @@ pub struct Uninitialized {
     pub thread: u32,
     /// Address of the first byte that was not written.
     pub address: u64,
+    /// Whether the block wrote the byte later on: what is missing is the order of the two. Known of shared memory only.
+    pub written_later: bool,
     /// Reads of this instruction, over all lanes of the launch, that met bytes nobody had written.
     pub count: u64,
 }

@@ -54,20 +54,21 @@ impl State {
                 // signals, and is the last to be late.
                 let thread = touch.warp * LANES as u32 + 31 - mask.leading_zeros();
                 if let Some(turns) = &mut turns {
-                    if !cell.is_last(who(thread, touch.site), now, class) {
+                    if !(mask.is_power_of_two() && cell.is_last(who(thread, touch.site), now, class)) {
                         let step = Step {
                             site: touch.site,
                             thread,
                             address,
                             bytes: unit,
                             value,
-                            keep: true,
                         };
                         for lane in lanes(mask) {
                             let thread = touch.warp * LANES as u32 + lane as u32;
-                            // Of a word that a warp reads together one reader is remembered, see `turns`.
-                            let keep = class.is_strong() || thread == step.thread;
-                            turns.between.access(order, sites, Step { thread, keep, ..step }, found);
+                            turns.between.access(order, sites, Step { thread, ..step }, found);
+                        }
+                        if class == Class::WeakRead {
+                            let by = (touch.warp, mask);
+                            turns.between.read(order, touch.site, by, address, unit);
                         }
                     }
                 } else if between {
@@ -170,16 +171,19 @@ impl State {
         }
         for lane in lanes(touch.active) {
             let (at, len) = (touch.addresses[lane], u64::from(touch.bytes));
-            let Some(allocation) = self.allocation_of(launch, at) else {
-                continue;
+            let before = match self.allocation_of(launch, at) {
+                Some(allocation) => {
+                    let known = &launch.memory[allocation];
+                    if known.written.all() || known.written.is_written(at - known.base, len) {
+                        continue;
+                    }
+                    (0..len)
+                        .map(|i| u64::from(known.written.is_written(at - known.base + i, 1)) << i)
+                        .fold(0, |all, bit| all | bit)
+                }
+                None if at >= launch.config.fresh_heap => 0,
+                None => continue,
             };
-            let known = &launch.memory[allocation];
-            if known.written.all() || known.written.is_written(at - known.base, len) {
-                continue;
-            }
-            let before = (0..len)
-                .map(|i| u64::from(known.written.is_written(at - known.base + i, 1)) << i)
-                .fold(0, |all, bit| all | bit);
             let writes = wrote >> lane & 1 == 1;
             let since = self.with_written(launch, |since| {
                 let bits = since.bits(at, len);

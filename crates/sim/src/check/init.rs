@@ -7,7 +7,7 @@ use super::pages::{PAGE, Pages};
 use crate::memory::Memory;
 use crate::memory::init::Written;
 
-/// One bit a byte for a range that starts at 0: a block's shared memory, a thread's local memory, an allocation.
+/// One bit a byte for a range that starts at 0: a block's shared memory.
 #[derive(Clone, Debug, Default)]
 pub struct InitMap {
     words: Vec<u64>,

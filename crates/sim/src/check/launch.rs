@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use super::apart::Apart;
 use super::block::BlockCheck;
 use super::finding::CheckFindings;
+use super::flights::Flights;
 use super::init::{Known, WrittenBytes};
 use super::report::Collected;
 use super::site::Sites;
@@ -26,10 +27,11 @@ pub struct CheckConfig {
     pub blocks: u32,
     /// Bytes of a block's shared window, static and dynamic.
     pub shared_bytes: u32,
-    /// Bytes of a thread's local memory.
-    pub local_bytes: u32,
     /// How blocks run.
     pub blocks_run: BlocksRun,
+    /// Where memory begins that `malloc` in a kernel gives during this launch, which nobody has written: what lies there
+    /// belongs to no allocation of the [`Memory`]. Of what earlier launches left below it, nothing is known.
+    pub fresh_heap: u64,
 }
 
 /// How the blocks of a launch run, which is a matter of whether anything in the program can order them.
@@ -63,6 +65,7 @@ pub(crate) struct InTurns {
     pub(crate) between: Turns,
     pub(crate) vars: Vars,
     pub(crate) written: WrittenBytes,
+    pub(crate) flights: Flights,
 }
 
 #[derive(Debug, Default)]
@@ -94,6 +97,12 @@ impl<'a> LaunchCheck<'a> {
     }
 
     pub(crate) fn finish_block(&self, mut state: State) {
+        let block = state.order.block();
+        state.with_flights(self, |flights| flights.end(block));
+        let written = &state.shared_written;
+        state
+            .found
+            .settle(self.sites, |at| written.first_missing(at, 1).is_none());
         {
             let mut all = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
             all.found.merge(std::mem::take(&mut state.found));

@@ -5,10 +5,9 @@
 //! 1. While decoding, every memory instruction becomes a [`Site`] and gets a [`SiteId`] from [`Sites::add`].
 //! 2. A launch makes one [`LaunchCheck`], which every worker thread shares, and takes a [`BlockCheck`] for each block
 //!    from [`LaunchCheck::start_block`], until [`BlockCheck::finish`].
-//! 3. The block tells its `BlockCheck` of every memory instruction of a warp ([`BlockCheck::shared`],
-//!    [`BlockCheck::global`]; local memory only where it is read before it was written: [`BlockCheck::local`]) and of
-//!    everything that orders threads. Lanes that are out of bounds or misaligned are left out of `active`: they are
-//!    findings of another kind.
+//! 3. The block tells its `BlockCheck` of every shared and global memory instruction of a warp ([`BlockCheck::shared`],
+//!    [`BlockCheck::global`]) and of everything that orders threads. Lanes that are out of bounds or misaligned are left
+//!    out of `active`: they are findings of another kind.
 //! 4. [`LaunchCheck::finish`] gives the findings and tells the [`Memory`](crate::Memory) what the launch wrote.
 //!
 //! # What orders two accesses
@@ -20,10 +19,10 @@
 //! | `bar.warp.sync mask` | the lanes in the mask, both ways |
 //! | `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `mma`, `ldmatrix` | nothing: they wait for lanes, and make no promise about memory |
 //! | `fence`/`membar`; then a strong write or atomic that a strong read or atomic in another thread observes; then a `fence`/`membar` there | what came before the first fence, before what follows the second |
-//! | `.release` / `.acquire` on the access itself | the same without the fence |
+//! | `.release` / `.acquire` on the access itself | the same without the fence; an acquire also acquires what earlier strong reads by its thread observed at the address |
 //! | an atomic or strong access alone | nothing; but it is no race with another of its kind |
 //! | `mbarrier.arrive` (release) and a `test_wait`/`try_wait` that says yes (acquire) | what came before the arrivals of the phase, before what follows the wait |
-//! | `cp.async`, then `cp.async.wait_group`/`wait_all` in the same thread | the copy's write, before what follows in that thread; a barrier is still needed for other threads |
+//! | `cp.async`, then `cp.async.wait_group`/`wait_all` in the same thread | the copy's read and write, before what follows in that thread; a barrier is still needed for other threads |
 //! | start and end of the launch | everything |
 //!
 //! Lanes of a warp have no order between them without one of these: no step in lockstep is assumed.
@@ -46,22 +45,26 @@
 //! - Two `fence.sc` order nothing by themselves: their order is that of one run, and another run has the other one.
 //! - `.cluster` is as `.cta` and `.sys` as `.gpu`, see [`Scope`].
 //! - `ldmatrix` and `stmatrix` touch a row as the lane that gives its address.
+//! - **A read that raced with the write it should have seen is not reported as unwritten besides**: that it came first
+//!   in this run is the race's doing.
+//! - **A copy reads its source at any time until it is waited for**: whoever writes there before that races with it, its
+//!   own thread included.
 //!
 //! The detector finds a race at every address that has one, with a pair of accesses that is one; once an address has
-//! raced, further pairs at that address may go unnamed. Two limits: between blocks that run in turns a word remembers
-//! eight ordinary readers, and a copy's source counts as read when the copy is issued. Both can hide a race; neither
-//! makes one up.
+//! raced, further pairs at that address may go unnamed.
 mod apart;
 mod block;
 mod cell;
 mod clock;
 mod finding;
+mod flights;
 mod global;
 mod init;
 mod launch;
 mod line;
 mod order;
 mod pages;
+mod readers;
 mod report;
 mod sets;
 mod site;

@@ -78,6 +78,12 @@ impl Published {
     pub(crate) fn is_nothing(&self) -> bool {
         self.block.is_none() && self.device.is_none()
     }
+
+    /// Adds what another one publishes.
+    pub(crate) fn join(&mut self, more: &Published) {
+        join_shared(&mut self.block, &more.block);
+        join_shared(&mut self.device, &more.device);
+    }
 }
 
 impl Order {

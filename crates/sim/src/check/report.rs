@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Access, CheckFindings, CheckedSpace, Race, Uninitialized};
-use super::site::{SiteId, Sites};
+use super::site::{AccessKind, SiteId, Sites};
 
 /// The findings of a block, or of all that have finished.
 #[derive(Debug, Default)]
@@ -68,6 +68,7 @@ struct Read {
     block: u32,
     thread: u32,
     address: u64,
+    written_later: bool,
 }
 
 impl Missing {
@@ -109,7 +110,25 @@ impl Collected {
         let missing = self.missing.entry((site, space)).or_default();
         missing.count += 1;
         if missing.reads.len() < REMEMBERED {
-            missing.reads.push(Read { block, thread, address });
+            missing.reads.push(Read {
+                block,
+                thread,
+                address,
+                written_later: false,
+            });
+        }
+    }
+
+    /// The block is over: of its loads from shared memory, says which met a byte that was written only later. (An atomic
+    /// writes the byte that it misses itself.)
+    pub(crate) fn settle(&mut self, sites: &Sites, written: impl Fn(u64) -> bool) {
+        for ((site, space), missing) in &mut self.missing {
+            if *space == CheckedSpace::Shared && sites.get(*site).kind == AccessKind::Read {
+                missing
+                    .reads
+                    .iter_mut()
+                    .for_each(|r| r.written_later = written(r.address));
+            }
         }
     }
 
@@ -166,6 +185,7 @@ impl Collected {
                     block: r.block,
                     thread: r.thread,
                     address: r.address,
+                    written_later: r.written_later,
                     count: missing.count - explained,
                 });
             }

@@ -6,6 +6,7 @@ use super::apart::{Regions, Touched};
 use super::cell::{Cell, Class, Context, Group, IN_FLIGHT, who};
 use super::clock::{SharedClock, Time};
 use super::finding::CheckedSpace;
+use super::flights::{Flights, Source};
 use super::init::{InitMap, WrittenBytes};
 use super::launch::CheckConfig;
 use super::order::Order;
@@ -27,7 +28,6 @@ pub(crate) struct State {
     pub(crate) start: Time,
     pub(crate) shared: SharedShadow,
     pub(crate) shared_written: InitMap,
-    pub(crate) local_written: InitMap,
     pub(crate) global: Pages<GlobalPage>,
     pub(crate) global_written: WrittenBytes,
     pub(crate) regions: Regions,
@@ -37,6 +37,7 @@ pub(crate) struct State {
     pub(crate) barriers: HashMap<u32, SharedClock>,
     pub(crate) mbarriers: HashMap<u64, Phase>,
     pub(crate) copies: HashMap<u32, Copies>,
+    pub(crate) flights: Flights,
     next_copy: u64,
     /// The allocation that was accessed last.
     pub(crate) allocation: usize,
@@ -61,6 +62,8 @@ pub(crate) struct Copy {
     pub(crate) site: SiteId,
     pub(crate) address: u64,
     pub(crate) bytes: u32,
+    /// What it reads, unless it only writes zeros.
+    pub(crate) source: Option<Source>,
 }
 
 /// A thread's copies in flight.
@@ -83,7 +86,6 @@ impl State {
             start: 0,
             shared: SharedShadow::new(if config.races { config.shared_bytes } else { 0 }),
             shared_written: InitMap::default(),
-            local_written: InitMap::default(),
             global: Pages::default(),
             global_written: WrittenBytes::default(),
             regions: Regions::default(),
@@ -93,6 +95,7 @@ impl State {
             barriers: HashMap::new(),
             mbarriers: HashMap::new(),
             copies: HashMap::new(),
+            flights: Flights::default(),
             next_copy: 0,
             allocation: 0,
         }
@@ -109,10 +112,9 @@ impl State {
         self.barriers.clear();
         self.mbarriers.clear();
         self.shared.abandon_copies(self.copies.drain());
+        self.flights = Flights::default();
         if config.uninitialized {
             self.shared_written.reset(config.shared_bytes.into());
-            self.local_written
-                .reset(u64::from(config.local_bytes) * u64::from(config.threads));
             self.global_written.clear();
         }
     }
@@ -168,12 +170,6 @@ impl State {
         }
     }
 
-    /// A copy of a thread has arrived.
-    pub(crate) fn complete(&mut self, thread: u32, copy: Copy) {
-        let now = self.order.now();
-        self.shared.settle(thread, copy, now);
-    }
-
     /// Copies by these lanes are in flight.
     pub(crate) fn put_in_flight(&mut self, touch: &Touch) {
         for lane in super::touch::lanes(touch.active) {
@@ -184,6 +180,7 @@ impl State {
                 site: touch.site,
                 address: touch.addresses[lane],
                 bytes: touch.bytes,
+                source: None,
             };
             if let Some(cells) = self.shared.cells(copy.address, copy.bytes) {
                 cells.iter_mut().for_each(|c| c.write_time = IN_FLIGHT);
@@ -281,7 +278,7 @@ impl SharedShadow {
         self.unit = 1;
     }
 
-    fn settle(&mut self, thread: u32, copy: Copy, now: Time) {
+    pub(crate) fn settle(&mut self, thread: u32, copy: Copy, now: Time) {
         let me = who(thread, copy.site);
         for cell in self.cells(copy.address, copy.bytes).into_iter().flatten() {
             if cell.write_time == IN_FLIGHT && cell.writer == me {

@@ -1,9 +1,8 @@
 //! Global memory between blocks that run in turns and may order each other by fences and atomics.
 //!
 //! As in a block, an access of another block is past if the thread's clock covers it. A granule remembers the accesses
-//! that nothing later stands for; of ordinary reads, [`READERS`] at most (and one lane
-//! where a warp reads one word together), so that memory grows with what is touched and not with
-//! how often. Beyond that a race with a reader that was dropped goes unseen; none is ever made up.
+//! that nothing later stands for; ordinary reads, which may be many, are kept by page (see [`Readers`]). Memory grows with
+//! what is touched and by how many threads, not with how often.
 
 use smallvec::SmallVec;
 
@@ -12,11 +11,9 @@ use super::clock::Time;
 use super::finding::CheckedSpace;
 use super::order::Order;
 use super::pages::{PAGE, Pages};
+use super::readers::{Reader, Readers};
 use super::report::{Collected, Side};
 use super::site::{Scope, SiteId, Sites};
-
-/// Reads that a granule remembers between two writes.
-const READERS: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 struct Record {
@@ -36,6 +33,7 @@ type Granule = SmallVec<[Record; 1]>;
 struct Page {
     /// One a word, or one a byte once a narrower access was seen.
     granules: Vec<Granule>,
+    readers: Readers,
 }
 
 /// Shared by all blocks, which use it in turns.
@@ -53,16 +51,13 @@ pub(crate) struct Step {
     /// 4, or 1 or 2 where the access is narrower.
     pub(crate) bytes: u32,
     pub(crate) value: u32,
-    /// Whether to remember it.
-    pub(crate) keep: bool,
 }
 
 impl Turns {
+    /// An access by one thread. That it read, ordinarily, is told with [`Turns::read`] besides.
     pub(crate) fn access(&mut self, order: &Order, sites: &Sites, step: Step, found: &mut Collected) {
         let words = (PAGE / 4) as usize;
-        let page = self
-            .pages
-            .get_or_make(step.address / PAGE, |p| p.granules = vec![Granule::new(); words]);
+        let page = self.page(step.address);
         if step.bytes < 4 && page.granules.len() == words {
             page.granules = page
                 .granules
@@ -71,6 +66,13 @@ impl Turns {
                 .collect();
         }
         let at = (step.address % PAGE) as usize;
+        let class = Class::of(sites.get(step.site));
+        if !class.is_read() {
+            check_readers(&page.readers, order, step, found);
+        }
+        if class == Class::WeakWrite {
+            page.readers.overwrite(at as u8, step.bytes);
+        }
         if page.granules.len() == words {
             granule_access(&mut page.granules[at / 4], order, sites, step, found);
         } else {
@@ -82,6 +84,44 @@ impl Turns {
                 };
                 granule_access(&mut page.granules[at + i as usize], order, sites, byte, found);
             }
+        }
+    }
+
+    /// Lanes of a warp read the same `bytes` bytes ordinarily.
+    pub(crate) fn read(&mut self, order: &Order, site: SiteId, (warp, mask): (u32, u32), address: u64, bytes: u32) {
+        let by = Reader {
+            block: order.block(),
+            thread: 32 * warp,
+            time: order.now(),
+            site,
+        };
+        let readers = &mut self.page(address).readers;
+        readers.add(by, mask, (address % PAGE) as u8, bytes);
+    }
+
+    fn page(&mut self, address: u64) -> &mut Page {
+        self.pages.get_or_make(address / PAGE, |p| {
+            p.granules = vec![Granule::new(); (PAGE / 4) as usize];
+        })
+    }
+}
+
+/// A write: everyone of another block who read there must be known to its thread.
+fn check_readers(readers: &Readers, order: &Order, step: Step, found: &mut Collected) {
+    let at = (step.address % PAGE) as u8;
+    for r in readers.of(at, step.bytes).filter(|r| r.block != order.block()) {
+        if !order.knows_of_block(step.thread, r.block, r.thread, r.time) {
+            let first = Side {
+                site: r.site,
+                block: r.block,
+                thread: r.thread,
+            };
+            let second = Side {
+                site: step.site,
+                block: order.block(),
+                thread: step.thread,
+            };
+            found.race(CheckedSpace::Global, first, second, step.address);
         }
     }
 }
@@ -146,7 +186,7 @@ fn granule_access(granule: &mut Granule, order: &Order, sites: &Sites, step: Ste
         };
         found.race(CheckedSpace::Global, first, second, step.address);
     }
-    if !step.keep {
+    if class == Class::WeakRead {
         return;
     }
     let mut new = Record {
@@ -174,8 +214,7 @@ fn granule_access(granule: &mut Granule, order: &Order, sites: &Sites, step: Ste
         match class {
             // Stores of the same bits are no race, and what comes later must be ordered behind each.
             Class::WeakWrite => c == Class::WeakWrite && r.value == step.value && !knows(r, r.time),
-            Class::WeakRead => !(c == Class::WeakRead && knows(r, r.time)),
-            Class::StrongRead => true,
+            Class::WeakRead | Class::StrongRead => true,
             Class::StrongWrite => !(own && matches!(c, Class::StrongWrite | Class::Atomic)),
             Class::Atomic => {
                 let observed =
@@ -184,14 +223,6 @@ fn granule_access(granule: &mut Granule, order: &Order, sites: &Sites, step: Ste
             }
         }
     });
-    if class == Class::WeakRead {
-        let is_read = |r: &Record| describe(r, sites).0 == Class::WeakRead;
-        if granule.iter().filter(|r| is_read(r)).count() >= READERS
-            && let Some(newest) = granule.iter().rposition(is_read)
-        {
-            granule.remove(newest);
-        }
-    }
     granule.push(new);
 }
 

@@ -8,10 +8,12 @@ use super::order::{Order, Published};
 use super::pages::Mix;
 use super::site::{AccessKind, Scope, Site};
 
+type Map<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
+
 /// Published clocks, by word.
 #[derive(Debug, Default)]
 pub(crate) struct Vars {
-    all: HashMap<u64, Var, BuildHasherDefault<Mix>>,
+    all: Map<Var>,
 }
 
 #[derive(Debug, Default)]
@@ -23,6 +25,9 @@ struct Var {
     /// What a thread last released on the address itself, by (block, thread): its later strong writes here go on
     /// publishing that.
     releases: Vec<((u32, u32), Published)>,
+    /// What strong reads of the location that do not acquire have observed, by (block, thread): an acquire operation of
+    /// the same thread on the location acquires that too.
+    observed: Map<Published>,
 }
 
 impl Var {
@@ -72,11 +77,26 @@ impl Vars {
     }
 
     /// A lane is about to access strongly: it observes what was published.
-    pub(crate) fn observe(&self, order: &mut Order, thread: u32, address: u64, site: &Site) {
+    pub(crate) fn observe(&mut self, order: &mut Order, thread: u32, address: u64, site: &Site) {
         if matches!(site.kind, AccessKind::Read | AccessKind::Atomic)
-            && let Some(var) = self.all.get(&(address / 4))
+            && let Some(var) = self.all.get_mut(&(address / 4))
         {
             let seen = var.seen_by(order.block(), site.scope);
+            let me = u64::from(order.block()) << 32 | u64::from(thread);
+            if !site.order.acquires() {
+                if !seen.is_nothing() {
+                    var.observed.entry(me).or_default().join(&seen);
+                }
+            } else if let Some(earlier) = var.observed.remove(&me) {
+                let reach = Published {
+                    device: earlier.device.clone().filter(|_| site.scope == Scope::Device),
+                    ..earlier.clone()
+                };
+                order.observe(thread, &reach, true);
+                if site.scope != Scope::Device {
+                    var.observed.insert(me, earlier);
+                }
+            }
             order.observe(thread, &seen, site.order.acquires());
         }
     }

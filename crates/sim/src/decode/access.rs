@@ -212,6 +212,7 @@ pub(crate) fn atomic(at: &mut Resolver<'_>, inst: &Instruction) -> Result<Op> {
         op,
         ty: kind,
         bytes: ty.bytes(),
+        observes: returns,
         dests,
         sources,
         swap,

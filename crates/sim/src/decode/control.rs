@@ -93,6 +93,12 @@ pub(crate) fn call(at: &mut Resolver<'_>, inst: &Instruction, module: &Module, g
             let function = &module.functions[id.0 as usize];
             signature = Some((&function.returns, &function.params));
             called = Some(id);
+            if function.is_kernel {
+                return Err(Unsupported::because(format!(
+                    "`{}` is a kernel, which can be launched but not called",
+                    function.name
+                )));
+            }
             match (graph.index(id), function.body.is_some()) {
                 (Some(index), true) => Callee::Function(index),
                 _ => Callee::Builtin(builtin(&function.name)?),
@@ -148,13 +154,20 @@ fn passed(at: &mut Resolver<'_>, given: &[Operand], formal: &[Variable], returns
                     .get(*i as usize)
                     .is_some_and(|v| v.space == Space::Param) =>
             {
-                frame(at.places.frame.variables.get(*i as usize).copied().flatten(), formal)
+                let given = &at.body.variables[*i as usize];
+                frame(
+                    at.places.frame.variables.get(*i as usize).copied().flatten(),
+                    given,
+                    formal,
+                )
             }
             Operand::Symbol(SymbolRef::Variable(VarId::Param(i)), 0) if !at.function.is_kernel => {
-                frame(at.places.frame.params.get(*i as usize).copied(), formal)
+                let given = &at.function.params[*i as usize];
+                frame(at.places.frame.params.get(*i as usize).copied(), given, formal)
             }
             Operand::Symbol(SymbolRef::Variable(VarId::Return(i)), 0) => {
-                frame(at.places.frame.returns.get(*i as usize).copied(), formal)
+                let given = &at.function.returns[*i as usize];
+                frame(at.places.frame.returns.get(*i as usize).copied(), given, formal)
             }
             Operand::Sink => Ok(Passed::Nothing),
             operand => Ok(Passed::Register(at.cell(operand, formal.ty, returns)?)),
@@ -162,8 +175,16 @@ fn passed(at: &mut Resolver<'_>, given: &[Operand], formal: &[Variable], returns
         .collect()
 }
 
-fn frame(offset: Option<u32>, formal: &Variable) -> Result<Passed> {
+fn frame(offset: Option<u32>, given: &Variable, formal: &Variable) -> Result<Passed> {
     let offset = offset.ok_or_else(|| Unsupported::because("a parameter that has no place"))?;
+    if given.bytes() != formal.bytes() {
+        return Err(Unsupported::because(format!(
+            "`{}` has {} bytes where the function has {}",
+            given.name,
+            given.bytes(),
+            formal.bytes()
+        )));
+    }
     Ok(Passed::Frame {
         offset,
         bytes: formal.bytes().try_into().unwrap_or(u32::MAX),

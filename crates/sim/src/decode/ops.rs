@@ -151,6 +151,8 @@ pub(crate) struct Atomic {
     pub(crate) ty: AtomicType,
     /// Bytes of one element.
     pub(crate) bytes: u32,
+    /// `atom` rather than `red`: its thread sees what it found, and so observes what that publishes.
+    pub(crate) observes: bool,
     /// Where the old values go; empty for `red` and where nobody reads them.
     pub(crate) dests: Vec<Cell>,
     /// Operands, one an element.

@@ -28,7 +28,7 @@ impl SiteTable {
             let (own, source) = match &inst.op {
                 Op::Load(l) => (Some(site(Read, l.order, l.scope)), None),
                 Op::Store(s) => (Some(site(Write, s.order, s.scope)), None),
-                Op::Atomic(a) if a.dests.is_empty() => (Some(site(AccessKind::Reduction, a.order, a.scope)), None),
+                Op::Atomic(a) if !a.observes => (Some(site(AccessKind::Reduction, a.order, a.scope)), None),
                 Op::Atomic(a) => (Some(site(AccessKind::Atomic, a.order, a.scope)), None),
                 Op::AsyncCopy(_) => (Some(Site::store(pc)), Some(Site::load(pc))),
                 Op::Mbarrier(m) => match m.op {

@@ -96,10 +96,17 @@ impl Machine<'_, '_> {
         let (e, cells) = (load.element, &load.cells[..]);
         let bytes = e.bytes * cells.len() as u32;
         if let Base::KernelParam = load.addr.base {
-            let at = load.addr.offset as usize;
-            match self.cx.params.get(at..at + bytes as usize) {
-                Some(value) => transfer::broadcast(value, mask, e, cells, &mut warp.regs),
-                None => transfer::clear(mask, cells, &mut warp.regs),
+            let at = load.addr.offset as u64;
+            let end = at.saturating_add(bytes.into());
+            match self.cx.params.get(at as usize..end as usize) {
+                Some(value) if at.is_multiple_of(bytes.into()) => {
+                    transfer::broadcast(value, mask, e, cells, &mut warp.regs);
+                }
+                _ => {
+                    let (cx, fp, pc) = (self.cx, group.fp, group.pc);
+                    let here = At { pc, warp: w, mask, fp };
+                    self.read_only(warp, here, &[at; 32], e, cells, MemSpace::Param, &cx.params);
+                }
             }
             return Ok(());
         }

@@ -22,6 +22,8 @@ pub(crate) enum Detail {
     Freed(String),
     /// A sentence.
     Text(String),
+    /// A member mask in which the thread is not.
+    Members(u32),
 }
 
 /// A finding before it is put in words.

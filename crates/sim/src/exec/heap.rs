@@ -60,6 +60,11 @@ impl Heap {
         }
     }
 
+    /// First address that `malloc` has not given yet. Addresses are never given again.
+    pub(crate) fn next_address(&self) -> u64 {
+        HEAP_BASE + self.next
+    }
+
     pub(crate) fn find(&self, address: u64) -> Option<&Allocation> {
         let after = self.live.partition_point(|a| a.base <= address);
         let a = &self.live[after.checked_sub(1)?];

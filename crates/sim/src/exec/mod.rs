@@ -28,3 +28,4 @@ mod warp;
 pub(crate) use atomic::commutes;
 pub(crate) use heap::Heap;
 pub(crate) use lanes::{blend, lanes, lowest};
+pub(crate) use local::LOCAL_LIMIT;

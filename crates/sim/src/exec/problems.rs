@@ -130,6 +130,16 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Lanes execute an instruction without being in the member mask that they give.
+    #[cold]
+    pub(crate) fn not_a_member(&mut self, warp: u32, pc: u32, mask: u32, members: u32) {
+        for lane in lanes(mask) {
+            let mut record = Record::new(FindingKind::DivergentBarrier, pc, self.thread(warp, lane));
+            record.detail = Detail::Members(members);
+            self.gathered.findings.add(record);
+        }
+    }
+
     /// Local memory read before it was written.
     #[cold]
     pub(crate) fn unwritten_local(&mut self, here: At, at: &[u64; 32], bytes: u32) {

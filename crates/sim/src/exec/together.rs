@@ -28,12 +28,12 @@ impl Together {
     }
 }
 
-/// Whether every lane of `mask` names the same lanes and all those that live are in `mask`.
+/// Whether every lane of `mask` names the same lanes, itself among them, and all those that live are in `mask`.
 #[inline]
 pub(crate) fn all_named(regs: &Registers, slot: Slot, mask: u32, live: u32) -> bool {
     let row = regs.r32(slot);
     let members = row[lowest(mask)];
-    members & live & !mask == 0 && lanes(mask).all(|lane| row[lane] == members)
+    members & live & !mask == 0 && mask & !members == 0 && lanes(mask).all(|lane| row[lane] == members)
 }
 
 /// Kind and member mask of what lane `lane` waits at.
@@ -102,6 +102,11 @@ impl Machine<'_, '_> {
                     state: State::Together,
                 });
                 i += 1;
+            }
+        }
+        if here & !members != 0 {
+            for group in &parties {
+                self.not_a_member(w, group.pc, group.mask & !members, members);
             }
         }
         let code = &self.cx.kernel.code;

@@ -118,3 +118,39 @@ fn copies_can_complete_an_mbarrier() {
         "ld.shared",
     );
 }
+
+/// Each thread copies 16 bytes, and after `then` and a barrier its neighbour's thread of another warp overwrites them.
+fn overwritten(before: &str, behind: &str) -> String {
+    format!(
+        ".shared .align 16 .b8 s[1024]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 4; mov.u32 %r3, s; add.u32 %r4, %r3, %r2;
+         cvt.u64.u32 %d1, %r2; add.u64 %d2, %p0, %d1; xor.b32 %r5, %r2, 512; cvt.u64.u32 %d3, %r5; add.u64 %d4, %p0, %d3;
+         cp.async.cg.shared.global [%r4], [%d2], 16; cp.async.commit_group;
+         {before} bar.sync 0; st.global.u32 [%d4+8], %r1; {behind} cp.async.wait_all;"
+    )
+}
+
+#[test]
+fn a_copy_may_read_its_source_until_it_is_waited_for() {
+    clean(&run(&overwritten("cp.async.wait_group 0;", ""), 1, 64));
+    // The barrier does not wait for the copies.
+    for (before, behind) in [("", ""), ("cp.async.wait_group 1;", ""), ("", "bar.sync 0;")] {
+        race(&run(&overwritten(before, behind), 1, 64), "cp.async", "st.global");
+    }
+}
+
+#[test]
+fn a_thread_that_overwrites_the_source_of_its_own_copy_races_with_it() {
+    let kernel = |wait: &str| {
+        format!(
+            ".shared .align 16 .b8 s[1024]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 4; mov.u32 %r3, s; add.u32 %r4, %r3, %r2;
+             cvt.u64.u32 %d1, %r2; add.u64 %d2, %p0, %d1; cp.async.ca.shared.global [%r4], [%d2], 4; {wait}
+             st.global.u32 [%d2], %r1; st.global.u32 [%d2+4], %r1; cp.async.wait_all;"
+        )
+    };
+    clean(&run(&kernel("cp.async.wait_all;"), 1, 32));
+    let broken = report(&kernel(""), 1, 32, 0);
+    // Not the word behind it.
+    race(&found(&broken), "cp.async", "st.global.u32 [%d2], %r1");
+    let finding = &broken.findings[0];
+    assert_eq!(Some(finding.site.thread), finding.other.as_ref().map(|o| o.thread));
+}

@@ -103,6 +103,44 @@ fn the_last_block_may_read_what_the_others_fenced() {
     );
 }
 
+#[test]
+fn none_of_many_readers_is_forgotten() {
+    // Every block reads a word and counts; the last one overwrites it. One block of 30 counts without a fence.
+    let kernel = |fence: &str| {
+        format!(
+            "mov.u32 %r1, %tid.x; setp.ne.u32 %q1, %r1, 0; @%q1 bra END; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x;
+             sub.u32 %r4, %r3, 1; ld.global.u32 %r5, [%p0+4]; setp.ne.u32 %q2, %r2, 12; {fence}
+             atom.relaxed.gpu.global.add.u32 %r6, [%p0], 1; setp.ne.u32 %q3, %r6, %r4; @%q3 bra END; fence.acq_rel.gpu;
+             st.global.u32 [%p0+4], %r6;
+             END: "
+        )
+    };
+    clean(&run(&kernel("fence.acq_rel.gpu;"), 30, 32));
+    let broken = report(&kernel("@%q2 fence.acq_rel.gpu;"), 30, 32, 0);
+    race(&found(&broken), "ld.global.u32 %r5", "st.global.u32 [%p0+4]");
+    assert_eq!(broken.findings[0].other.as_ref().unwrap().block, [12, 0, 0]);
+    assert_eq!(broken.findings[0].occurrences, 1);
+}
+
+#[test]
+fn every_lane_that_reads_a_word_with_its_warp_counts() {
+    // All lanes of block 0 read; the last one releases, for itself or for all; block 1 acquires and overwrites.
+    let kernel = |meet: &str| {
+        format!(
+            "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; setp.eq.u32 %q1, %r2, 1; @%q1 bra SECOND;
+             ld.global.u32 %r5, [%p0+4]; {meet} setp.eq.u32 %q2, %r1, 31; @%q2 st.release.gpu.global.u32 [%p0], 1; bra END;
+             SECOND: setp.ne.u32 %q2, %r1, 0; @%q2 bra END;
+             WAIT: ld.acquire.gpu.global.u32 %r4, [%p0]; setp.eq.u32 %q3, %r4, 0; @%q3 bra WAIT;
+             st.global.u32 [%p0+4], %r4;
+             END: "
+        )
+    };
+    clean(&run(&kernel("bar.warp.sync 0xffffffff;"), 2, 32));
+    let broken = report(&kernel(""), 2, 32, 0);
+    race(&found(&broken), "ld.global.u32 %r5", "st.global.u32 [%p0+4]");
+    assert_eq!(broken.findings[0].occurrences, 31);
+}
+
 /// Each block adds its number to the sum of those before it, which it gets from its neighbour: values in the scratch
 /// buffer, flags in the first one.
 fn look_back(set: &str, get: &str) -> String {

@@ -90,6 +90,32 @@ fn the_tail_of_a_reduction_reads_what_nobody_wrote() {
 }
 
 #[test]
+fn a_read_that_comes_before_the_write_says_so() {
+    let order =
+        |first: &str, second: &str| format!(".shared .u32 s[64]; {PLACES} {first} bar.sync 0; {second} {STORE}");
+    let (read, write) = ("ld.shared.u32 %r10, [%r5];", "st.shared.u32 [%r4], %r1;");
+    let broken = report(&order(read, write), 1, 64, 0);
+    assert_eq!(kinds(&found(&broken)), [FindingKind::UninitializedShared]);
+    let finding = &broken.findings[0];
+    assert!(
+        finding
+            .message
+            .ends_with("before the block writes it later in this run"),
+        "{}",
+        finding.message
+    );
+    assert!(finding.help.contains("barrier"), "{}", finding.help);
+    clean(&run(&order(write, read), 1, 64));
+    // An atomic writes the word that it found unwritten itself, which is no reason to wait.
+    let atomic = report(&order("atom.shared.add.u32 %r10, [%r4], 1;", ""), 1, 64, 0);
+    assert!(
+        atomic.findings[0].message.ends_with("which nothing has written"),
+        "{:#?}",
+        atomic.findings
+    );
+}
+
+#[test]
 fn only_the_bytes_that_were_written_count_as_written() {
     // Three of four bytes, and two of four elements of a vector.
     let part = |last: &str| {

@@ -211,6 +211,75 @@ fn a_flag_publishes_with_release_and_acquire_or_with_fences() {
 }
 
 #[test]
+fn an_acquire_takes_what_a_strong_read_of_the_place_observed_before() {
+    // Behind the wait the flag may have another value, which releases nothing: the pattern is the read and the acquire.
+    let release = "st.release.cta.shared.u32 [flag], 1;";
+    let get = "ld.relaxed.cta.shared.u32 %r8, [flag];";
+    let volatile = "ld.volatile.shared.u32 %r8, [flag];";
+    for (set, get, fence) in [
+        (release, get, "ld.acquire.cta.shared.u32 %r9, [flag];"),
+        (release, volatile, "ld.acquire.cta.shared.u32 %r9, [flag];"),
+        (release, get, "atom.acquire.cta.shared.or.b32 %r9, [flag], 0;"),
+        (release, get, "atom.acq_rel.gpu.shared.add.u32 %r9, [flag], 0;"),
+        (
+            "fence.acq_rel.cta; st.volatile.shared.u32 [flag], 1;",
+            volatile,
+            "ld.acquire.cta.shared.u32 %r9, [flag];",
+        ),
+        // A release, then a strong write of the same thread.
+        (
+            "st.release.cta.shared.u32 [flag], 0; st.relaxed.cta.shared.u32 [flag], 1;",
+            get,
+            "fence.acq_rel.cta;",
+        ),
+    ] {
+        clean(&run(&flag(set, get).replace("FENCE", fence), 1, 64));
+    }
+    // An acquire elsewhere does not speak for the flag, and a second relaxed read acquires nothing.
+    for fence in [
+        "st.relaxed.cta.shared.u32 [s+252], 1; ld.acquire.cta.shared.u32 %r9, [s+252];",
+        get,
+        "ld.volatile.shared.u32 %r9, [flag];",
+    ] {
+        race(
+            &run(&flag(release, get).replace("FENCE", fence), 1, 64),
+            "st.shared.u32 [%r4]",
+            "ld.shared.u32 %r10",
+        );
+    }
+}
+
+#[test]
+fn what_a_strong_read_observed_is_not_lost_when_the_place_is_overwritten() {
+    // Thread 32 sees the release, says so, and acquires after thread 0 has overwritten the flag without releasing.
+    let kernel = |last: &str| {
+        format!(
+            ".shared .u32 s[64]; .shared .u32 flag; .shared .u32 seen; {PLACES} mov.u32 %r7, 0; mov.u32 %r10, 0;
+             setp.ne.u32 %q1, %r1, 0; @!%q1 st.shared.u32 [flag], %r7; @!%q1 st.shared.u32 [seen], %r7; bar.sync 0;
+             setp.eq.u32 %q2, %r1, 32; @%q2 bra WAIT; @%q1 bra END;
+             st.shared.u32 [%r4], 42; st.release.cta.shared.u32 [flag], 1;
+             AGAIN: ld.relaxed.cta.shared.u32 %r8, [seen]; setp.eq.u32 %q3, %r8, 0; @%q3 bra AGAIN;
+             st.relaxed.cta.shared.u32 [flag], 2; bra END;
+             WAIT: ld.relaxed.cta.shared.u32 %r8, [flag]; setp.eq.u32 %q3, %r8, 0; @%q3 bra WAIT;
+             st.relaxed.cta.shared.u32 [seen], 1;
+             LAST: {last} setp.ne.u32 %q3, %r8, 2; @%q3 bra LAST; ld.shared.u32 %r10, [%r5];
+             END: {STORE}"
+        )
+    };
+    clean(&run(&kernel("ld.acquire.cta.shared.u32 %r8, [flag];"), 1, 64));
+    clean(&run(
+        &kernel("ld.relaxed.cta.shared.u32 %r8, [flag]; fence.acq_rel.cta;"),
+        1,
+        64,
+    ));
+    race(
+        &run(&kernel("ld.relaxed.cta.shared.u32 %r8, [flag];"), 1, 64),
+        "st.shared.u32 [%r4]",
+        "ld.shared.u32 %r10",
+    );
+}
+
+#[test]
 fn a_lock_orders_its_holders() {
     let kernel = |lock: &str, unlock: &str| {
         format!(

@@ -191,8 +191,8 @@ struct World {
     graph: Graph,
     accesses: Vec<(usize, Done)>,
     fences: Vec<(usize, Thread, Scope)>,
-    /// Release patterns observed by strong reads: (source, scope of its first operation, its thread), by reader.
-    observed: HashMap<Thread, Vec<(usize, Scope, Thread)>>,
+    /// Release patterns observed by strong reads: (source, scope of its first operation, its thread, where), by reader.
+    observed: HashMap<Thread, Vec<(usize, Scope, Thread, u64)>>,
     arrived: HashMap<(u32, u32), Vec<usize>>,
     phase: HashMap<(u32, u64), Vec<usize>>,
     done: HashMap<(u32, u64), Vec<usize>>,
@@ -321,9 +321,19 @@ impl World {
 
     /// What strong reads of the thread observed is acquired by a fence of this scope, or by a barrier.
     fn acquire_observed(&mut self, thread: Thread, node: usize, fence: Option<Scope>) {
-        for &(source, scope, from) in self.observed.get(&thread).into_iter().flatten() {
+        for &(source, scope, from, _) in self.observed.get(&thread).into_iter().flatten() {
             let wide = |s: Scope| from.0 == thread.0 || s == Scope::Device;
             if wide(scope) && fence.is_none_or(wide) {
+                self.graph.edge(source, node);
+            }
+        }
+    }
+
+    /// An acquire operation acquires what earlier strong reads of its location observed.
+    fn acquire_again(&mut self, access: &Done, node: usize) {
+        for &(source, scope, from, at) in self.observed.get(&access.thread).into_iter().flatten() {
+            let wide = |s: Scope| from.0 == access.thread.0 || s == Scope::Device;
+            if at == access.address && wide(scope) && wide(access.site.scope) {
                 self.graph.edge(source, node);
             }
         }
@@ -340,7 +350,11 @@ impl World {
                 self.observed
                     .entry(access.thread)
                     .or_default()
-                    .push((source, scope, from));
+                    .push((source, scope, from, access.address));
+            }
+            // An acquire pattern is also a strong read, and then an acquire operation on the same location.
+            if access.site.order.acquires() {
+                self.acquire_again(&access, node);
             }
         }
         self.accesses.push((node, access));
