@@ -6,9 +6,12 @@
 //! The feature `broken` adds kernels with mistakes for tests. On the device it is a module of its own: the PTX has either
 //! the mistakes or the catalogue.
 #![no_std]
+#![cfg_attr(target_os = "cuda", feature(asm_experimental_arch))]
 
 #[cfg(feature = "broken")]
 pub mod broken;
+#[cfg(not(all(target_os = "cuda", feature = "broken")))]
+pub mod convolve;
 #[cfg(not(all(target_os = "cuda", feature = "broken")))]
 pub mod histogram;
 #[cfg(not(all(target_os = "cuda", feature = "broken")))]

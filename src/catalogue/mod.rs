@@ -25,6 +25,7 @@
 //! | [`reduce`] | [`device.reduce(&values, Sum)`](reduce::Reduce::reduce) |
 //! | [`scan`] | [`device.scan(&values, &mut sums, Inclusive)`](scan::Scan::scan) |
 //! | [`histogram`](mod@histogram) | [`device.histogram(&values, &mut counts)`](histogram::Histogram::histogram) |
+//! | [`convolve`] | [`device.convolve(&image, &mut filtered, rows, cols, &filter, Border::Mirror)`](convolve::Convolve::convolve) |
 //! | [`stride`] | [`device.stride::<f32>(Experiment::Load, 32, 0)`](stride::Laboratory::stride) |
 //!
 //! Measured on an H200 (driver 580, 2026-11-30), 2^27 elements of `f32`, medians of the device's own times: the sum 127.3 µs
@@ -40,6 +41,7 @@
 pub mod data;
 mod error;
 
+pub mod convolve;
 pub mod histogram;
 pub mod matmul;
 pub mod reduce;
@@ -64,6 +66,7 @@ pub fn steps() -> Vec<Step> {
         reduce::steps(),
         scan::steps(),
         histogram::steps(),
+        convolve::steps(),
         stride::steps(),
     ];
     problems.into_iter().flatten().collect()
