@@ -1,5 +1,7 @@
 //! The example as a user runs it: exit codes, the table, files in and out.
 
+mod common;
+
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
@@ -10,29 +12,9 @@ use image::{DynamicImage, GrayImage, ImageBuffer, Luma, RgbImage, RgbaImage};
 use npyz::{NpyFile, Order, WriterBuilder};
 use tile33::Device;
 
-/// The example's binary. `cargo test` builds it; asked for this test alone it does not, so ask cargo.
 fn example() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--example", "transpose"]);
-        if !cfg!(debug_assertions) {
-            cargo.arg("--release");
-        }
-        assert!(
-            cargo
-                .current_dir(env!("CARGO_MANIFEST_DIR"))
-                .status()
-                .unwrap()
-                .success()
-        );
-        let test = std::env::current_exe().unwrap();
-        let profile = test.parent().and_then(Path::parent).unwrap();
-        profile
-            .join("examples")
-            .join("transpose")
-            .with_extension(std::env::consts::EXE_EXTENSION)
-    })
+    BINARY.get_or_init(|| common::example("transpose"))
 }
 
 fn run(args: &[&str]) -> Output {

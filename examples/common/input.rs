@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 
-use image::{GrayImage, ImageReader};
+use image::{DynamicImage, GrayImage, ImageReader};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use npyz::{AutoSerialize, DType, NpyFile, Order, WriterBuilder};
 
@@ -90,10 +90,15 @@ pub fn write_array<T: AutoSerialize + Copy>(path: &Path, shape: &[u64], elements
 
 /// A picture in shades of grey.
 pub fn read_grey(path: &Path) -> Result<GrayImage> {
+    Ok(read_picture(path)?.into_luma8())
+}
+
+/// A picture, whatever its colours.
+pub fn read_picture(path: &Path) -> Result<DynamicImage> {
     let cannot = || format!("cannot read {} as a picture", path.display());
     let reader = ImageReader::open(path).into_diagnostic().wrap_err_with(cannot)?;
     let reader = reader.with_guessed_format().into_diagnostic().wrap_err_with(cannot)?;
-    Ok(reader.decode().into_diagnostic().wrap_err_with(cannot)?.into_luma8())
+    reader.decode().into_diagnostic().wrap_err_with(cannot)
 }
 
 /// A picture that is neither flat nor noise: rings around a bright spot, darker to one side, slightly grained.

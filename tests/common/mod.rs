@@ -3,6 +3,9 @@
 // Each test is a program of its own and uses its part of this.
 #![allow(dead_code)]
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
 use tile33::Device;
 
 /// The emulator with all checks, and the first CUDA device where there is one. Says so where there is none.
@@ -30,4 +33,19 @@ pub(crate) fn bits(count: usize) -> impl Iterator<Item = u64> {
     ];
     let mixed = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     (0..count).map(move |i| SPECIAL.get(i).copied().unwrap_or_else(|| mixed(i)))
+}
+
+/// An example's binary. `cargo test` builds it; asked for one test alone it does not, so ask cargo.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--example", name]);
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    assert!(cargo.status().unwrap().success());
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let binary = profile.join("examples").join(name);
+    binary.with_extension(std::env::consts::EXE_EXTENSION)
 }
