@@ -47,7 +47,9 @@ impl Picture {
         let array = read_array(path)?;
         let [rows, cols] = array.shape[..] else {
             let (name, shape) = (path.display(), &array.shape);
-            return Err(miette!("{name} holds an array of shape {shape:?}; one of two dimensions is needed"));
+            return Err(miette!(
+                "{name} holds an array of shape {shape:?}; one of two dimensions is needed"
+            ));
         };
         let place = |i: usize| if array.fortran { i % cols * rows + i / cols } else { i };
         let numbers = (0..rows * cols).map(|i| array.elements[place(i)] as f32);
