@@ -29,6 +29,7 @@ pub mod transpose;
 /// What a program that solves problems on a device needs: `use tile33::prelude::*`.
 pub mod prelude {
     pub use crate::catalogue::CatalogueError;
+    pub use crate::catalogue::carve_out::Centre;
     pub use crate::catalogue::convolve::{Border, Convolve, Filter};
     pub use crate::catalogue::histogram::Histogram;
     pub use crate::catalogue::matmul::{Gemm, Matmul, Sizes};

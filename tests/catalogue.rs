@@ -92,6 +92,7 @@ proptest! {
         let size = match step.problem {
             "transpose" if step.size_names.len() == 3 => vec![1 + wide % 6, 1 + long % 150, wide],
             "transpose" => vec![wide, 1 + long % 200][..step.size_names.len()].to_vec(),
+            "carve_out" => vec![1 + wide % 6, long],
             "convolve" => vec![1 + wide % 80, 1 + long % 150, long % 4],
             "stride" => vec![1 + wide % 40, long % 100],
             "matmul" => vec![wide, 1 + long % 150, 1 + long / 150 % 50],

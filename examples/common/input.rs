@@ -16,6 +16,21 @@ pub struct Array {
     pub elements: Vec<f64>,
 }
 
+impl Array {
+    /// The same, if its elements come in the order of its last index.
+    pub fn in_c_order(self, path: &Path) -> Result<Self> {
+        // In at most one direction there is but one order.
+        if self.fortran && self.shape.iter().filter(|&&size| size > 1).count() > 1 {
+            return Err(miette!(
+                help = "`numpy.ascontiguousarray` makes one in C order",
+                "{} holds an array in Fortran order",
+                path.display()
+            ));
+        }
+        Ok(self)
+    }
+}
+
 /// Reads a `.npy` array of f4, f8 or integers of up to 32 bits.
 pub fn read_array(path: &Path) -> Result<Array> {
     let cannot = || format!("cannot read {}", path.display());
@@ -61,7 +76,7 @@ pub fn read_array(path: &Path) -> Result<Array> {
 
 /// The elements of a `.npy` array of any shape, as `f32`.
 pub fn read_npy(path: &Path) -> Result<Vec<f32>> {
-    let array = read_array(path)?;
+    let array = read_array(path)?.in_c_order(path)?;
     Ok(array.elements.into_iter().map(|element| element as f32).collect())
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tile33_layout::CarveOut;
+
 /// Blocks of a grid, or threads of a block, along x, y and z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim3(pub [u32; 3]);
@@ -71,6 +73,23 @@ impl SharedBytes {
     }
 }
 
+impl From<CarveOut> for SharedBytes {
+    /// All arrays of a plan.
+    ///
+    /// ```
+    /// use tile33_host::SharedBytes;
+    /// use tile33_layout::CarveOut;
+    ///
+    /// let mut memory = CarveOut::new();
+    /// memory.array::<u8>(3);
+    /// memory.array::<f32>(2);
+    /// assert_eq!(SharedBytes::from(memory).get(), 12);
+    /// ```
+    fn from(memory: CarveOut) -> Self {
+        Self(memory.bytes().into())
+    }
+}
+
 /// Grid, block and dynamic shared memory of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
@@ -92,10 +111,19 @@ impl LaunchConfig {
         }
     }
 
-    /// The same launch with dynamic shared memory.
+    /// The same launch with dynamic shared memory: [`SharedBytes`], or a plan of arrays.
+    ///
+    /// A number does not compile, since it could be bytes or elements:
+    ///
+    /// ```compile_fail,E0277
+    /// tile33_host::LaunchConfig::new(1, 256).with_dynamic_shared(256u64);
+    /// ```
     #[must_use]
-    pub fn with_dynamic_shared(self, dynamic_shared: SharedBytes) -> Self {
-        Self { dynamic_shared, ..self }
+    pub fn with_dynamic_shared(self, dynamic_shared: impl Into<SharedBytes>) -> Self {
+        Self {
+            dynamic_shared: dynamic_shared.into(),
+            ..self
+        }
     }
 }
 

@@ -11,6 +11,8 @@
 #[cfg(feature = "broken")]
 pub mod broken;
 #[cfg(not(all(target_os = "cuda", feature = "broken")))]
+pub mod carve_out;
+#[cfg(not(all(target_os = "cuda", feature = "broken")))]
 pub mod convolve;
 #[cfg(not(all(target_os = "cuda", feature = "broken")))]
 pub mod histogram;

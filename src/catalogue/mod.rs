@@ -25,6 +25,7 @@
 //! | [`reduce`] | [`device.reduce(&values, Sum)`](reduce::Reduce::reduce) |
 //! | [`scan`] | [`device.scan(&values, &mut sums, Inclusive)`](scan::Scan::scan) |
 //! | [`histogram`](mod@histogram) | [`device.histogram(&values, &mut counts)`](histogram::Histogram::histogram) |
+//! | [`carve_out`] | [`device.centre(&values, &valid, &mut centred, rows, cols)`](carve_out::Centre::centre) |
 //! | [`convolve`] | [`device.convolve(&image, &mut filtered, rows, cols, &filter, Border::Mirror)`](convolve::Convolve::convolve) |
 //! | [`stride`] | [`device.stride::<f32>(Experiment::Load, 32, 0)`](stride::Laboratory::stride) |
 //!
@@ -38,6 +39,7 @@
 //! step gives a [`Trial`], which launches it and compares its result with the CPU's. `tile33 run`, the examples and the
 //! tests all are loops over this list.
 
+pub mod carve_out;
 pub mod data;
 mod error;
 
@@ -68,6 +70,7 @@ pub fn steps() -> Vec<Step> {
         histogram::steps(),
         convolve::steps(),
         stride::steps(),
+        carve_out::steps(),
     ];
     problems.into_iter().flatten().collect()
 }
