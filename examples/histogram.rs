@@ -3,6 +3,7 @@
 //! ```sh
 //! cargo run --example histogram                                # a drawn picture, on the GPU or on the emulator
 //! cargo run --example histogram -- --input photo.jpg --output equalized.png
+//! cargo run --example histogram -- --input bytes.npy           # an array of u1
 //! ```
 //!
 //! The output is the picture with its contrast equalized: each grey becomes the share of pixels that are not brighter,
@@ -23,7 +24,7 @@ use tile33::prelude::*;
 /// Counts the greys of a picture in four ways and shows what each costs.
 #[derive(Debug, Parser)]
 struct Args {
-    /// A PNG or JPEG picture [default: a drawn one of 512 x 512]
+    /// A PNG or JPEG picture, or a .npy array of whole numbers from 0 to 255 [default: a drawn picture of 512 x 512]
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
     /// Where to write the picture with its contrast equalized
@@ -41,6 +42,7 @@ fn run(args: &Args) -> Result<bool> {
     let kernels = args.place.kernels()?;
     let device = kernels.device();
     let picture = match &args.input {
+        Some(path) if common::input::is_npy(path) => common::input::read_greys(path)?,
         Some(path) => common::input::read_grey(path)?,
         None => common::input::draw_grey(512, 512),
     };

@@ -80,6 +80,30 @@ pub fn read_npy(path: &Path) -> Result<Vec<f32>> {
     Ok(array.elements.into_iter().map(|element| element as f32).collect())
 }
 
+/// Whether the file's name says that it is a `.npy` array.
+pub fn is_npy(path: &Path) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case("npy"))
+}
+
+/// A `.npy` array of whole numbers from 0 to 255 as a picture, whose width is the array's last axis.
+pub fn read_greys(path: &Path) -> Result<GrayImage> {
+    let array = read_array(path)?.in_c_order(path)?;
+    let grey = |&element: &f64| (element.fract() == 0.0 && (0.0..=255.0).contains(&element)).then_some(element as u8);
+    let greys: Option<Vec<u8>> = array.elements.iter().map(grey).collect();
+    let width = array.shape.last().copied().unwrap_or(1);
+    let height = array.elements.len().checked_div(width).unwrap_or(0);
+    let picture = greys
+        .zip(u32::try_from(width).ok().zip(u32::try_from(height).ok()))
+        .and_then(|(greys, (width, height))| GrayImage::from_raw(width, height, greys));
+    picture.ok_or_else(|| {
+        miette!(
+            help = "whole numbers from 0 to 255 are counted",
+            "{} holds other numbers",
+            path.display()
+        )
+    })
+}
+
 /// Writes a one-dimensional `.npy` array.
 pub fn write_npy(path: &Path, elements: &[f32]) -> Result<()> {
     write_array(path, &[elements.len() as u64], elements)
