@@ -67,6 +67,8 @@ const MOST_PARTS: usize = 16;
 pub(crate) struct Paths<'a> {
     /// Files by path, and by the ends of their paths.
     numbers: Map<&'a str, u32>,
+    /// What each comment says: the same ones stand all over a function.
+    chains: Map<&'a str, Vec<SourceLoc>>,
     largest: u32,
 }
 
@@ -93,6 +95,15 @@ impl<'a> Paths<'a> {
     }
 
     fn chain(&mut self, files: &mut Vec<SourceFile>, comment: &'a str) -> Vec<SourceLoc> {
+        if let Some(known) = self.chains.get(comment) {
+            return known.clone();
+        }
+        let chain = self.read_chain(files, comment);
+        self.chains.insert(comment, chain.clone());
+        chain
+    }
+
+    fn read_chain(&mut self, files: &mut Vec<SourceFile>, comment: &'a str) -> Vec<SourceLoc> {
         let place = |part: &'a str| {
             let mut fields = part.split(" ]").next()?.rsplitn(3, ':');
             let column = fields.next()?.trim().parse().ok()?;

@@ -479,7 +479,10 @@ impl Composer<'_> {
             verb(race.first.kind),
             other.line,
         );
-        let help = if same_warp {
+        let copies = [&site, &other].iter().any(|s| s.instruction.contains("cp.async."));
+        let help = if copies && same_block {
+            "wait for the copy (cp.async.wait_all, or wait_group) in its own thread, then let a barrier order the threads"
+        } else if same_warp {
             "put a sync_warp (bar.warp.sync) between the two: lanes of a warp do not run in lockstep"
         } else if same_block {
             "put a barrier (sync_threads) between the two accesses"

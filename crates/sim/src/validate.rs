@@ -14,6 +14,12 @@ pub(crate) fn limits(launch: &Launch, kernel: &Function, static_shared: u64) -> 
     let card = launch.options.card;
     dimensions("grid", launch.grid, [i32::MAX as u64, 65_535, 65_535], card)?;
     let most = u64::from(MAX_BLOCK_THREADS);
+    let blocks = launch.grid.iter().map(|n| u64::from(*n)).product::<u64>();
+    if blocks > MOST_BLOCKS {
+        return Err(LaunchError::Invalid(format!(
+            "a grid of {blocks} blocks would take the emulator days; it runs at most {MOST_BLOCKS}"
+        )));
+    }
     dimensions("block", launch.block, [most, most, 64], card)?;
     let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
     if threads > most {
@@ -104,6 +110,9 @@ pub(crate) fn limits(launch: &Launch, kernel: &Function, static_shared: u64) -> 
         limited_by: limited_by.join(", "),
     })
 }
+
+/// Most blocks of a grid: their numbers have 32 bits.
+const MOST_BLOCKS: u64 = u32::MAX as u64;
 
 /// Bytes of the constant bank that `.const` variables share.
 const CONSTANT_BYTES: u64 = 64 << 10;

@@ -344,3 +344,11 @@ fn bounds_beyond_any_block_are_no_bounds() {
     let mut emulator = Emulator::load(&ptx).unwrap();
     assert!(emulator.launch(&launch("k", [1024, 1, 1])).unwrap().is_clean());
 }
+
+#[test]
+fn more_blocks_than_can_be_counted_are_refused() {
+    match refused(Launch::new("tile", [1 << 30, 4, 1], [1, 1, 1])) {
+        LaunchError::Invalid(message) => assert!(message.contains("4294967296 blocks"), "{message}"),
+        other => panic!("{other}"),
+    }
+}

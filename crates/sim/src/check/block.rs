@@ -75,7 +75,7 @@ impl<'a> BlockCheck<'a> {
             return;
         }
         let class = Class::of(site);
-        if !class.is_read() {
+        if !class.is_read() && state.has_flights(launch) {
             let active = wrote(touch, site.kind, stored);
             state.check_flights(launch, &Touch { active, ..*touch });
         }
@@ -187,9 +187,8 @@ impl<'a> BlockCheck<'a> {
         }
     }
 
-    /// `mbarrier.init` or `mbarrier.inval` at an offset in shared memory. That the object itself is written is told
-    /// with [`BlockCheck::shared`] besides (an [`AccessKind::Write`] site); the other operations on it are
-    /// [`AccessKind::Atomic`] sites.
+    /// `mbarrier.init` or `mbarrier.inval` at an offset in shared memory. That the object itself is accessed is told with
+    /// [`BlockCheck::shared`] besides: `init` is an [`AccessKind::Write`] site, all others are [`AccessKind::Atomic`].
     pub fn mbarrier_init(&mut self, address: u64) {
         self.state.mbarriers.remove(&address);
     }

@@ -129,11 +129,14 @@ impl State {
         }
     }
 
+    /// Whether any copy is in flight.
+    #[inline]
+    pub(crate) fn has_flights(&mut self, launch: &LaunchCheck) -> bool {
+        self.with_flights(launch, |flights| !flights.is_empty())
+    }
+
     /// Writes by these lanes to global memory race with the copies that may still read there.
     pub(crate) fn check_flights(&mut self, launch: &LaunchCheck, touch: &Touch) {
-        if self.with_flights(launch, |flights| flights.is_empty()) {
-            return;
-        }
         let block = self.order.block();
         for lane in lanes(touch.active) {
             let address = touch.addresses[lane];

@@ -44,6 +44,9 @@
 //!   `threadFenceReduction` takes for granted: a fence is needed on the publishing side only.
 //! - Two `fence.sc` order nothing by themselves: their order is that of one run, and another run has the other one.
 //! - `.cluster` is as `.cta` and `.sys` as `.gpu`, see [`Scope`].
+//! - `mbarrier.inval` is one more operation on the object, and operations on one object do not race: the last thread of a
+//!   `cuda::pipeline` ends its barriers behind a `match.sync` of each warp, which orders no memory. Whoever uses the object
+//!   after that is found when it happens, and other use of its memory races as ever.
 //! - `ldmatrix` and `stmatrix` touch a row as the lane that gives its address.
 //! - **A read that raced with the write it should have seen is not reported as unwritten besides**: that it came first
 //!   in this run is the race's doing.

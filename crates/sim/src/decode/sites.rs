@@ -32,7 +32,7 @@ impl SiteTable {
                 Op::Atomic(a) => (Some(site(AccessKind::Atomic, a.order, a.scope)), None),
                 Op::AsyncCopy(_) => (Some(Site::store(pc)), Some(Site::load(pc))),
                 Op::Mbarrier(m) => match m.op {
-                    MbarrierOp::Init { .. } | MbarrierOp::Invalidate => (Some(Site::store(pc)), None),
+                    MbarrierOp::Init { .. } => (Some(Site::store(pc)), None),
                     _ => (Some(site(AccessKind::Atomic, Order::Relaxed, Scope::Block)), None),
                 },
                 Op::Matrix { store: true, .. } => (Some(Site::store(pc)), None),

@@ -153,4 +153,27 @@ fn a_thread_that_overwrites_the_source_of_its_own_copy_races_with_it() {
     race(&found(&broken), "cp.async", "st.global.u32 [%d2], %r1");
     let finding = &broken.findings[0];
     assert_eq!(Some(finding.site.thread), finding.other.as_ref().map(|o| o.thread));
+    assert!(finding.help.starts_with("wait for the copy"), "{}", finding.help);
+}
+
+#[test]
+fn the_last_user_of_an_mbarrier_may_end_it_without_a_barrier() {
+    // As `cuda::pipeline` does: one lane of each warp counts for all, behind a `match` that orders no memory.
+    let kernel = |behind: &str| {
+        format!(
+            ".shared .align 8 .b64 full; .shared .u32 users; mov.u32 %r1, %tid.x; mov.u32 %r2, 0; mov.u32 %r3, 64;
+             setp.ne.u32 %q1, %r1, 0; @%q1 bra READY; mbarrier.init.shared.b64 [full], 64; st.shared.u32 [users], %r3;
+             READY: bar.sync 0; mbarrier.arrive.shared.b64 %d5, [full];
+             WAIT: mbarrier.try_wait.parity.shared.b64 %q3, [full], %r2; @!%q3 bra WAIT;
+             match.any.sync.b32 %r4, %r2, 0xffffffff; and.b32 %r5, %r1, 31; setp.ne.u32 %q2, %r5, 0; @%q2 bra END;
+             fence.sc.cta; atom.acquire.cta.shared.add.u32 %r6, [users], -32; setp.ne.u32 %q2, %r6, 32; @%q2 bra END;
+             mbarrier.inval.shared.b64 [full];
+             END: {behind}"
+        )
+    };
+    clean(&run(&kernel(""), 1, 64));
+    // Any other use of the memory needs an order.
+    let other = "setp.eq.u32 %q4, %r1, 5; @%q4 st.shared.u32 [full], 7;";
+    race(&run(&kernel(other), 1, 64), "mbarrier.inval", "@%q4 st.shared");
+    clean(&run(&kernel(&format!("bar.sync 0; {other}")), 1, 64));
 }
