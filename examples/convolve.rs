@@ -5,6 +5,7 @@
 //! cargo run --example convolve -- --image photo.jpg --filter gaussian --out blurred.png
 //! cargo run --example convolve -- --image photo.jpg --filter sobel --out edges.png
 //! cargo run --example convolve -- --image field.npy --filter box --radius 2 --border wrap --out smooth.npy
+//! cargo run --release --example convolve -- --width 8192 --height 8192 # the photograph again and again: for a GPU
 //! ```
 //!
 //! The table compares every kernel of the filter's radius on the picture in grey, with a random filter, which is harder to
@@ -37,6 +38,12 @@ struct Args {
     /// A PNG or JPEG picture, or a two-dimensional .npy array [default: a photograph that comes with the example]
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
+    /// Columns of the picture, which is repeated or cut off [default: its own]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(1..))]
+    width: Option<u32>,
+    /// Rows of the picture, which is repeated or cut off [default: its own]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(1..))]
+    height: Option<u32>,
     /// What to do with it
     #[arg(long, value_enum, default_value = "gaussian")]
     filter: Kind,
@@ -129,6 +136,13 @@ fn run(args: &Args) -> Result<bool> {
     let picture = match &args.image {
         Some(path) => Picture::read(path)?,
         None => Picture::photograph()?,
+    };
+    let picture = match (args.height, args.width) {
+        (None, None) => picture,
+        (rows, cols) => picture.repeated(
+            rows.map_or(picture.rows, |rows| rows as usize),
+            cols.map_or(picture.cols, |cols| cols as usize),
+        ),
     };
     let correct = compare(args, &kernels, &picture)?;
     if let Some(path) = &args.out {

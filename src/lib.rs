@@ -14,7 +14,7 @@
 //!
 //! | part | for |
 //! |---|---|
-//! | [`prelude`], [`catalogue`] | problems solved on a device: transposes, matrix products, reductions, prefix sums, histograms; and every kernel, step by step |
+//! | [`prelude`], [`catalogue`] | problems solved on a device: transposes, matrix products, reductions, prefix sums, histograms, convolutions; and every kernel, step by step |
 //! | [`Kernels`], [`kernels`], [`transpose`](mod@transpose) | the kernels as PTX, and the transposes one by one |
 //! | [`launch_file`] | launches of any PTX described in TOML, as `tile33 check` reads them |
 //! | [`host`] | devices, buffers, launches of any PTX, comparisons with the CPU |

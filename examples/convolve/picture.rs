@@ -7,7 +7,8 @@ use miette::{IntoDiagnostic, Result, WrapErr, miette};
 
 use crate::common::input::{read_array, read_picture, write_array};
 
-/// Chelsea the cat, photographed by Stefan van der Walt, who put the picture into the public domain (CC0).
+/// Chelsea the cat, photographed by Stefan van der Walt, who put the picture into the public domain (CC0). It is one of
+/// scikit-image's, here as a JPEG.
 const PHOTOGRAPH: &[u8] = include_bytes!("chelsea.jpg");
 
 /// An image of one or three planes, each dense and row-major.
@@ -87,6 +88,28 @@ impl Picture {
             [Pixels::U8(grey), ..] => grey.iter().map(|&grey| grey.into()).collect(),
             [Pixels::F32(numbers), ..] => numbers.clone(),
             [] => Vec::new(),
+        }
+    }
+
+    /// The picture with so many rows and columns: again and again, or cut off.
+    pub fn repeated(&self, rows: usize, cols: usize) -> Self {
+        fn plane<T: Copy>(from: &Picture, pixels: &[T], rows: usize, cols: usize) -> Vec<T> {
+            let row = |row: usize| {
+                pixels[row % from.rows * from.cols..][..from.cols]
+                    .iter()
+                    .cycle()
+                    .take(cols)
+            };
+            (0..rows).flat_map(row).copied().collect()
+        }
+        let planes = self.planes.iter().map(|pixels| match pixels {
+            Pixels::U8(pixels) => Pixels::U8(plane(self, pixels, rows, cols)),
+            Pixels::F32(numbers) => Pixels::F32(plane(self, numbers, rows, cols)),
+        });
+        Self {
+            planes: planes.collect(),
+            rows,
+            cols,
         }
     }
 

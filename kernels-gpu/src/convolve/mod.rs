@@ -105,7 +105,7 @@ impl Tile {
     /// Of [`naive`](naive_r1) and [`any`].
     pub const NAIVE: Self = Self { rows: 8, cols: 32 };
     /// Of [`tiled`](tiled_r1).
-    pub const TILED: Self = Self { rows: 32, cols: 32 };
+    pub const TILED: Self = Self { rows: 64, cols: 32 };
     /// Of [`rows`](rows_r1).
     pub const ROWS: Self = Self { rows: 8, cols: 128 };
     /// Of [`fused`](fused_r1).
@@ -129,9 +129,9 @@ impl Tile {
     ///
     /// ```
     /// use kernels_gpu::convolve::Tile;
-    /// assert_eq!(Tile::TILED.grid(1000, 777), [25, 32, 1]);
+    /// assert_eq!(Tile::TILED.grid(1000, 777), [25, 16, 1]);
     /// // More tiles than a grid has blocks along y: blocks take several.
-    /// assert_eq!(Tile::TILED.grid(2_097_153, 4), [1, 65_535, 1]);
+    /// assert_eq!(Tile::FUSED.grid(2_097_153, 4), [1, 65_535, 1]);
     /// ```
     #[must_use]
     pub const fn grid(self, rows: u32, cols: u32) -> [u32; 3] {

@@ -17,7 +17,7 @@ macro_rules! tiled {
         /// Every pixel of the tile and its halo is read from global memory once and lies in shared memory as `f32`. A warp
         /// reads 32 neighbouring words of a row of the tile, from wherever that starts: 1 wavefront for each load and store,
         /// whatever the pitch; nothing is gained by padding. Weights are read by all lanes at once: 1 wavefront. A thread
-        /// makes four pixels of a column from (2R + 1)(4 + 2R) of the tile.
+        /// makes eight pixels of a column from (2R + 1)(8 + 2R) of the tile, and reads each weight once for all of them.
         ///
         /// # Safety
         #[doc = concat!("As [`naive_r1`](super::naive_r1), R = ", stringify!($radius), ".")]
@@ -26,11 +26,11 @@ macro_rules! tiled {
             x: *const T, y: *mut T, rows: u32, cols: u32, border: u32, weights: *const f32,
         ) {
             const SIDE: usize = 2 * $radius + 1;
-            let tile = shared_tile!(f32, RowMajor<{ 32 + 2 * $radius }, { 32 + 2 * $radius }>);
+            let tile = shared_tile!(f32, RowMajor<{ 64 + 2 * $radius }, { 32 + 2 * $radius }>);
             let own = shared_array!(f32; SIDE * SIDE);
             let (source, target) = (Source::new(x, rows, cols, border), Target::new(y, rows, cols));
             // SAFETY: the caller's promise; tile and weights are this kernel's own.
-            unsafe { through::<T, _, _, $radius, { 4 + 2 * $radius }>(tile, own, source, target, rows, weights) }
+            unsafe { through::<T, _, _, $radius, { 8 + 2 * $radius }>(tile, own, source, target, rows, weights) }
         }
     )*};
 }
@@ -45,7 +45,7 @@ tiled! {
     tiled_r8, 8;
 }
 
-/// `READ` pixels of a column make the four of a thread: 4 + 2R.
+/// `READ` pixels of a column make the eight of a thread: 8 + 2R.
 ///
 /// # Safety
 /// As [`tiled_r1`]; nothing else uses `tile` and `own`.

@@ -171,7 +171,7 @@ impl Tally {
         }
         let height = u64::from(self.tile.rows + 2 * self.radius);
         self.staged(TILES * height, column, self.radius);
-        let reads = u64::from(side * (4 + 2 * self.radius));
+        let reads = u64::from(side * (self.tile.rows / BLOCK[1] + 2 * self.radius));
         self.words(
             Kind::SharedLoad,
             "32 neighbours in a row of the tile",
