@@ -77,6 +77,19 @@ fn a_blur_keeps_what_is_flat_and_every_colour_by_itself() {
 }
 
 #[test]
+fn a_picture_is_repeated_or_cut_off_to_the_size_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let grey = |x: u32, y: u32| Luma([(40 * (x % 3) + 5 * (y % 4)) as u8]);
+    GrayImage::from_fn(3, 4, grey)
+        .save(folder.path().join("small.png"))
+        .unwrap();
+    // A box of radius 0 changes nothing.
+    let further = ["--filter", "box", "--radius", "0", "--width", "7", "--height", "3"];
+    let out = image::open(filtered(folder.path(), "small.png", "out.png", &further)).unwrap();
+    assert_eq!(out.to_luma8(), GrayImage::from_fn(7, 3, grey));
+}
+
+#[test]
 fn sobel_finds_an_edge_and_says_in_which_direction() {
     let folder = tempfile::tempdir().unwrap();
     // Dark to the left, light to the right of column 10.
