@@ -2,16 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tile33_layout::occupancy::Card;
 use tile33_sim::{Launch, Memory, Options, Program, Report};
 
 use crate::args::{Arg, Scalar, Value};
 use crate::dims::LaunchConfig;
 use crate::error::Error;
 use crate::limits::Limits;
-
-/// The card whose limits the emulator has: the one that its counts were measured on.
-const CARD: &str = "sm_90";
 
 /// An emulated device: memory, and how launches run.
 #[derive(Debug)]
@@ -25,8 +21,8 @@ impl Emulated {
     pub(crate) fn new(options: Options) -> Self {
         Self {
             memory: Mutex::default(),
+            limits: Limits::of_card("the emulator", options.card),
             options,
-            limits: Limits::of_card("the emulator", Card::find(CARD).expect("the layout crate knows it")),
         }
     }
 
