@@ -5,7 +5,7 @@ use core::ops::Mul;
 use cuda_std::layout::Pitched;
 use cuda_std::math::{fma_f32, fma_f64};
 use cuda_std::prelude::*;
-use cuda_std::vector::{Element, Vector16};
+use cuda_std::vector::{Element, F32x2, Vector, Vector16};
 
 /// Flag of the parameter `transposed`: A lies in memory as its transpose.
 pub const TRANSPOSED_A: u32 = 1;
@@ -93,6 +93,11 @@ impl<T: Element> Operand<T> {
         self.row_step
     }
 
+    #[inline(always)]
+    pub(super) fn col_step(self) -> u64 {
+        self.col_step
+    }
+
     /// Address of an element.
     #[inline(always)]
     pub(super) fn at(self, row: u32, col: u32) -> *const T {
@@ -143,6 +148,8 @@ fn aligned<T: Element>(base: *const T, leading: u64) -> bool {
 pub(super) struct Target<T> {
     matrix: GlobalMatrixMut<T>,
     is_aligned: bool,
+    /// Whether every row starts at a multiple of two elements.
+    has_even_rows: bool,
     alpha: T,
     beta: T,
 }
@@ -153,6 +160,7 @@ impl<T: Float> Target<T> {
         Self {
             matrix: GlobalMatrixMut::new(base, Pitched::unchecked(rows, cols, leading)),
             is_aligned: aligned::<T>(base, leading.into()),
+            has_even_rows: base.addr().is_multiple_of(2 * size_of::<T>()) && leading.is_multiple_of(2),
             alpha,
             beta,
         }
@@ -200,6 +208,31 @@ impl<T: Float> Target<T> {
                 };
             } else {
                 products.for_each(|lane, product| self.store(row, col + lane as u32, product));
+            }
+        }
+    }
+}
+
+impl Target<f32> {
+    /// Writes the elements (`row`, `col`) and right of it that are inside, of which `products` are A·B. `col` is even.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store), for both.
+    #[inline(always)]
+    pub(super) unsafe fn store_pair(self, row: u32, col: u32, products: [f32; 2]) {
+        // SAFETY: inside and aligned, or one by one; the rest is the caller's promise.
+        unsafe {
+            if self.has_even_rows && self.matrix.contains(row, col + 1) {
+                let place = self.matrix.at(row, col);
+                let mut result = products.map(|product| self.alpha * product);
+                if self.beta != 0.0 {
+                    let F32x2([left, right]) = F32x2::read(place);
+                    result = [self.beta.fma(left, result[0]), self.beta.fma(right, result[1])];
+                }
+                F32x2(result).write(place);
+            } else {
+                self.store(row, col, products[0]);
+                self.store(row, col + 1, products[1]);
             }
         }
     }

@@ -8,18 +8,6 @@ use super::operand::{Float, Operand, TRANSPOSED_A, TRANSPOSED_B, Target};
 use super::shape::{DEPTH, MICRO, Panel, SIDE, TwoPanels};
 use super::staging::Staging;
 
-/// Repeats a block with a constant 0 to 7. Written out, so that arrays indexed by it stay in registers.
-macro_rules! eight {
-    ($i:ident => $body:block) => { eight!(@ $i $body 0 1 2 3 4 5 6 7) };
-    (@ $i:ident $body:block $($number:literal)*) => {$(
-        {
-            #[allow(non_upper_case_globals)]
-            const $i: usize = $number;
-            $body
-        }
-    )*};
-}
-
 /// The part of the block's tile of C that is a thread's: [`MICRO`] rows and columns, in pieces of a vector's length.
 ///
 /// A warp makes 32 rows and 64 columns. Its threads stand in 4 rows and 8 columns, so that at each step along k it reads, of
@@ -62,7 +50,7 @@ impl Place {
 #[inline(always)]
 unsafe fn fragment<T: Float, L: Layout>(tile: SharedTile<T, L>, row: u32, first: u32, step: u32) -> [T; MICRO] {
     let mut elements = [T::ZERO; MICRO];
-    eight!(i => {
+    written_out!(i in [0 1 2 3 4 5 6 7] => {
         if i.is_multiple_of(T::LANES) {
             let piece = (i / T::LANES) as u32;
             // SAFETY: the caller's promise.
@@ -86,7 +74,7 @@ unsafe fn multiply<T: Float, L: Layout>(
     sums: &mut [[T; MICRO]; MICRO],
 ) {
     const { assert!(DEPTH == 8, "as many steps as are written out") };
-    eight!(step => {
+    written_out!(step in [0 1 2 3 4 5 6 7] => {
         let row = first + step as u32;
         // SAFETY: the caller's promise.
         let (x, y) = unsafe {
@@ -95,7 +83,7 @@ unsafe fn multiply<T: Float, L: Layout>(
                 fragment(tile_b, row, place.col, Place::col_step::<T>()), // lanes: 8 vectors side by side
             )
         };
-        eight!(i => { eight!(j => { sums[i][j] = x[i].fma(y[j], sums[i][j]); }); });
+        written_out!(i in [0 1 2 3 4 5 6 7] => { written_out!(j in [0 1 2 3 4 5 6 7] => { sums[i][j] = x[i].fma(y[j], sums[i][j]); }); });
     });
 }
 
@@ -105,9 +93,9 @@ unsafe fn multiply<T: Float, L: Layout>(
 /// As [`Target::store`].
 #[inline(always)]
 unsafe fn finish<T: Float>(c: Target<T>, (row, col): (u32, u32), place: Place, sums: &[[T; MICRO]; MICRO]) {
-    eight!(i => {
+    written_out!(i in [0 1 2 3 4 5 6 7] => {
         let row = row + place.row + (i / T::LANES) as u32 * Place::row_step::<T>() + (i % T::LANES) as u32;
-        eight!(j => {
+        written_out!(j in [0 1 2 3 4 5 6 7] => {
             if j.is_multiple_of(T::LANES) {
                 let col = col + place.col + (j / T::LANES) as u32 * Place::col_step::<T>();
                 let mut piece = Vector16::ZERO;
@@ -124,7 +112,7 @@ unsafe fn finish<T: Float>(c: Target<T>, (row, col): (u32, u32), place: Place, s
 /// Blocks that run at the same time have tiles of few rows and few columns: eight rows of tiles are gone through column by
 /// column. What they read of A and B is then often still in the second-level cache.
 #[inline(always)]
-fn tile_of_block(m: u32, n: u32) -> (u32, u32) {
+pub(super) fn tile_of_block(m: u32, n: u32) -> (u32, u32) {
     const TOGETHER: u32 = 8;
     let (down, across) = (m.div_ceil(SIDE), n.div_ceil(SIDE));
     let (group, number) = (block_idx_x() / (TOGETHER * across), block_idx_x() % (TOGETHER * across));

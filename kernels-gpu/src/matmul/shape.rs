@@ -1,6 +1,6 @@
 //! Shapes of blocks and of tiles: what the kernels are written for, and hosts launch them with.
 
-use cuda_std::layout::RowMajor;
+use cuda_std::layout::{RowMajor, Swizzled};
 
 /// Rows and columns of the tiles of [`tiled`](super::tiled) and [`tiled_padded`](super::tiled_padded).
 pub const TILE: u32 = 32;
@@ -31,6 +31,28 @@ pub type Panel = RowMajor<8, 128, 132>;
 
 /// Two [`Panel`]s, one after the other.
 pub type TwoPanels = RowMajor<16, 128, 132>;
+
+/// Threads of a block of the kernels with tensor cores, which makes [`SIDE`] rows and columns of C: four warps with 64 each.
+pub const TENSOR_THREADS: u32 = 128;
+
+/// Columns of A and rows of B that are in shared memory at a time for the tensor cores.
+pub const TENSOR_DEPTH: u32 = 32;
+
+/// Tiles of an operand that are in shared memory for the tensor cores: one is multiplied while two are on their way.
+pub const STAGES: u32 = 3;
+
+/// Where the elements of an operand's tiles of [`STAGES`] stages lie, if k is along its rows in memory: 128 rows of 32 each,
+/// with 2 bytes an element.
+///
+/// Eight rows, from which `ldmatrix` takes 16 bytes each, would lie in a quarter of the banks: rows are 64 bytes. So each
+/// row's pieces of 16 bytes are permuted by the number of its pair of rows.
+pub type AlongK = Swizzled<RowMajor<384, 32>, 2, 3, 3>;
+
+/// The same, if k is between its rows in memory: 32 rows of 128 each.
+///
+/// Rows are 256 bytes here, and all of their first pieces would lie in the same banks; they are permuted by the row's
+/// number, of eight.
+pub type AcrossK = Swizzled<RowMajor<96, 128>, 3, 3, 4>;
 
 /// Blocks that make C of `m` x `n`, each `rows` x `cols` of it (neither 0).
 ///

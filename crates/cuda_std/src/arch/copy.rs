@@ -44,10 +44,20 @@ pub unsafe fn start<const BYTES: u32, T>(to: *mut T, from: *const T) {
 #[inline(always)]
 #[track_caller]
 pub unsafe fn start_or_zero<const BYTES: u32, T>(to: *mut T, from: *const T, valid: bool) {
+    // SAFETY: the caller's promise.
+    unsafe { start_first::<BYTES, T>(to, from, if valid { BYTES } else { 0 }) }
+}
+
+/// As [`start`], but reads only the first `bytes` bytes and fills the others with zeros: for the end of a row.
+///
+/// # Safety
+/// As [`start`] for as many bytes of `from`; of 0 it may be anything.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn start_first<const BYTES: u32, T>(to: *mut T, from: *const T, bytes: u32) {
     const { assert!(BYTES == 4 || BYTES == 8 || BYTES == 16, "a copy moves 4, 8 or 16 bytes") };
-    device!("arch::copy::start", [to, from, valid], {
+    device!("arch::copy::start", [to, from, bytes], {
         let (to, from) = (super::shared_address(to), super::global_address(from));
-        let bytes = if valid { BYTES } else { 0 };
         // SAFETY: the caller's promise.
         unsafe {
             if BYTES == 16 {
