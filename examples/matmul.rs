@@ -3,6 +3,7 @@
 //! ```sh
 //! cargo run --example matmul                                   # on the GPU, or on the emulator
 //! cargo run --example matmul -- --m 200 --n 100 --k 50 --element f64 --backend emulator
+//! cargo run --example matmul -- --element f16                  # with tensor cores
 //! cargo run --example matmul -- --a left.npy --b right.npy --output product.npy
 //! ```
 //!
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
+use half::{bf16, f16};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use npyz::AutoSerialize;
 use tile33::Kernels;
@@ -55,6 +57,10 @@ struct Args {
 enum Element {
     F32,
     F64,
+    /// With tensor cores; C is f32
+    F16,
+    /// With tensor cores; C is f32
+    Bf16,
 }
 
 fn main() -> ExitCode {
@@ -62,6 +68,8 @@ fn main() -> ExitCode {
     common::exit(match args.element {
         Element::F32 => run::<f32>(&args, |x| x as f32),
         Element::F64 => run::<f64>(&args, |x| x),
+        Element::F16 => run::<f16>(&args, f16::from_f64),
+        Element::Bf16 => run::<bf16>(&args, bf16::from_f64),
     })
 }
 

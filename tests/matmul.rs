@@ -3,11 +3,14 @@
 mod common;
 
 use common::devices;
+use half::{bf16, f16};
 use proptest::prelude::*;
 use tile33::catalogue::data::Sample;
 use tile33::catalogue::matmul::{Element, Judged, MatmulError, MatmulKernel, Variant, trial};
+use tile33::host::Arch;
 use tile33::host::reference::first_outside;
 use tile33::host::reference::matmul::{Matrix, matmul as reference};
+use tile33::layout::occupancy::Card;
 use tile33::prelude::*;
 use tile33::{Error, Kernels};
 
@@ -69,13 +72,14 @@ proptest! {
 
     // What lies between the rows of A and B is NaN, and what lies between those of C is compared with what it was.
     #[test]
-    fn every_kernel_takes_every_option(which: prop::sample::Index, double: bool, options in options(), seed: u64) {
+    fn every_kernel_takes_every_option(which: prop::sample::Index, wide: bool, options in options(), seed: u64) {
         let kernels = Kernels::new(&Device::emulator());
         let variant = *which.get(&Variant::ALL);
-        let wrong = if double {
-            wrong::<f64>(&kernels, variant, &options.gemm(), seed)
-        } else {
-            wrong::<f32>(&kernels, variant, &options.gemm(), seed)
+        let wrong = match (variant, wide) {
+            (Variant::Tensor, false) => wrong::<f16>(&kernels, variant, &options.gemm(), seed),
+            (Variant::Tensor, true) => wrong::<bf16>(&kernels, variant, &options.gemm(), seed),
+            (_, false) => wrong::<f32>(&kernels, variant, &options.gemm(), seed),
+            (_, true) => wrong::<f64>(&kernels, variant, &options.gemm(), seed),
         };
         prop_assert_eq!(wrong, None);
     }
@@ -94,16 +98,57 @@ fn every_kernel_multiplies_transposed_operands_with_aligned_and_with_odd_rows() 
                 alpha: 1.0,
                 beta: 0.0,
             };
-            for variant in Variant::ALL {
+            for variant in Variant::of::<f32>() {
                 assert_eq!(wrong::<f32>(&kernels, variant, &options.gemm(), 5), None);
                 assert_eq!(wrong::<f64>(&kernels, variant, &options.gemm(), 5), None);
+            }
+            for variant in Variant::of::<f16>() {
+                assert_eq!(wrong::<f16>(&kernels, variant, &options.gemm(), 5), None);
+                assert_eq!(wrong::<bf16>(&kernels, variant, &options.gemm(), 5), None);
             }
         }
     }
 }
 
+/// Requests of the first launch to shared memory, and what they cost beyond the ideal.
+fn excess<T: Judged>(variant: Variant, gemm: &Gemm<T::Sum>) -> (u64, u64) {
+    let kernels = Kernels::new(&Device::emulator());
+    let launches = trial::<T>(&kernels, variant, gemm, 1).unwrap().launch().unwrap();
+    let counters = launches[0].counters().unwrap();
+    let kinds = [counters.shared_load, counters.shared_store];
+    kinds.iter().fold((0, 0), |(requests, excess), kind| {
+        (requests + kind.requests, excess + kind.wavefronts - kind.ideal)
+    })
+}
+
 #[test]
-fn all_kernels_give_the_same_bits_on_every_device() {
+fn only_the_plain_tile_has_bank_conflicts_and_only_of_a_transposed_operand() {
+    let plain = Sizes { m: 128, n: 128, k: 64 };
+    for transposed in [(false, false), (true, false), (false, true), (true, true)] {
+        let options = Options {
+            sizes: plain,
+            transposed,
+            gaps: [0; 3],
+            alpha: 1.0,
+            beta: 0.0,
+        };
+        for variant in Variant::of::<f32>().skip(1) {
+            let turned = u64::from(transposed.0) + u64::from(transposed.1);
+            let has_conflicts = variant == Variant::Tiled && turned > 0;
+            // 16 blocks of 32 warps store 2 tiles of each operand, a column at 31 wavefronts too many.
+            let expected = if has_conflicts { turned * 16 * 32 * 2 * 31 } else { 0 };
+            let (requests, excess) = excess::<f32>(variant, &options.gemm());
+            assert!(requests > 0);
+            assert_eq!(excess, expected, "{variant:?} {transposed:?}");
+        }
+        let (requests, excess) = excess::<f16>(Variant::Tensor, &options.gemm());
+        assert!(requests > 0);
+        assert_eq!(excess, 0, "{transposed:?}");
+    }
+}
+
+#[test]
+fn all_kernels_of_a_type_give_the_same_bits_on_every_device() {
     let sizes = Sizes { m: 70, n: 45, k: 83 };
     let gemm = Gemm::new(sizes).alpha(1.25f32).beta(-0.75);
     let (a, b) = (f32::samples(1, 70 * 83), f32::samples(2, 83 * 45));
@@ -112,7 +157,7 @@ fn all_kernels_give_the_same_bits_on_every_device() {
     for device in devices() {
         let kernels = Kernels::new(&device);
         let (a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
-        for variant in Variant::ALL {
+        for variant in Variant::of::<f32>() {
             let mut c = device.upload(&c).unwrap();
             let kernel = MatmulKernel::new(&kernels, variant).unwrap();
             kernel.run(&gemm, &a, &b, &mut c).unwrap();
@@ -313,4 +358,57 @@ fn a_buffer_of_another_device_is_refused() {
         "{error}"
     );
     assert_eq!(c.to_vec().unwrap(), [3.0; 4]);
+}
+
+#[test]
+fn halves_are_summed_up_in_single_precision() {
+    for device in devices() {
+        if device.limits().arch < Arch::new(8, 0) {
+            continue;
+        }
+        // 1 + 2^-10 times 2^-12 more than 1: neither the products nor the sum are numbers of the type.
+        let (m, n, k) = (20, 9, 64);
+        let a = vec![f16::from_f32(1.0 + 1.0 / 1024.0); m * k];
+        let b = vec![f16::from_f32(1.0 - 1.0 / 2048.0); k * n];
+        let mut c = device.uninit::<f32>(m * n).unwrap();
+        device
+            .matmul(
+                &device.upload(&a).unwrap(),
+                &device.upload(&b).unwrap(),
+                &mut c,
+                Sizes { m, n, k },
+            )
+            .unwrap();
+        let product = (1.0 + 1.0 / 1024.0) * (1.0 - 1.0 / 2048.0);
+        assert_eq!(c.to_vec().unwrap(), vec![64.0 * product; m * n]);
+    }
+}
+
+#[test]
+fn halves_are_refused_by_a_card_without_the_instructions() {
+    let turing = Card::find("T4").unwrap();
+    let device = Device::emulator_with(tile33::sim::Options {
+        card: turing,
+        ..Default::default()
+    });
+    let ones = device.upload(&[bf16::ONE; 4]).unwrap();
+    let mut c = device.upload(&[5.0f32; 4]).unwrap();
+    let error = device.matmul(&ones, &ones, &mut c, TWO).unwrap_err();
+    assert!(matches!(error, MatmulError::Architecture { .. }), "{error}");
+    assert!(
+        error.to_string().contains("sm_80") && error.to_string().contains("sm_75"),
+        "{error}"
+    );
+    assert_eq!(c.to_vec().unwrap(), [5.0; 4]);
+}
+
+#[test]
+fn a_kernel_for_other_elements_is_refused() {
+    let kernels = Kernels::new(&Device::emulator());
+    let error = MatmulKernel::<f16>::new(&kernels, Variant::Naive).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "matmul: there is no kernel `naive` for elements of type f16"
+    );
+    assert!(MatmulKernel::<f64>::new(&kernels, Variant::Tensor).is_err());
 }

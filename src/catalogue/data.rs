@@ -1,6 +1,7 @@
 //! Inputs made from a seed.
 
 use bytemuck::Pod;
+use half::{bf16, f16};
 
 /// The same pseudo-random numbers for the same seed (SplitMix64).
 #[derive(Clone, Debug)]
@@ -64,6 +65,18 @@ impl Sample for f32 {
 impl Sample for f64 {
     fn sample(random: &mut Random) -> Self {
         random.signed_unit()
+    }
+}
+
+impl Sample for f16 {
+    fn sample(random: &mut Random) -> Self {
+        f16::from_f64(random.signed_unit())
+    }
+}
+
+impl Sample for bf16 {
+    fn sample(random: &mut Random) -> Self {
+        bf16::from_f64(random.signed_unit())
     }
 }
 

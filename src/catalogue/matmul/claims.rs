@@ -1,6 +1,6 @@
 //! What the kernels' accesses cost.
 
-use kernels_gpu::matmul::{DEPTH, MICRO, Panel, SIDE, THREADS, TILE};
+use kernels_gpu::matmul::{AcrossK, AlongK, DEPTH, MICRO, Panel, SIDE, TENSOR_DEPTH, TENSOR_THREADS, THREADS, TILE};
 use tile33_layout::{LANES, Op, RowMajor, Shape, Space, StaticLayout, WarpAccess};
 
 use super::{Sizes, Variant};
@@ -17,6 +17,7 @@ pub(super) fn accesses(variant: Variant, bytes: u64, transposed: bool) -> Vec<Ac
         Variant::Tiled => tiled(<RowMajor<32, 32> as StaticLayout>::SHAPE, bytes, transposed),
         Variant::TiledPadded => tiled(<RowMajor<32, 32, 33> as StaticLayout>::SHAPE, bytes, transposed),
         Variant::RegisterTiled | Variant::DoubleBuffered => register_tiled(bytes, transposed),
+        Variant::Tensor => tensor(transposed),
     }
 }
 
@@ -113,6 +114,52 @@ fn register_tiled(bytes: u64, transposed: bool) -> Vec<Access> {
             "128 bytes of 4 rows of C",
             all * (MICRO * MICRO) as u64 / lanes,
             16,
+        ),
+    ]
+}
+
+fn tensor(transposed: bool) -> Vec<Access> {
+    let Sizes { m, n, k } = CLAIMED;
+    let blocks = (m / SIDE as usize * (n / SIDE as usize)) as u64;
+    let all = blocks * warps(TENSOR_THREADS as usize);
+    let tiles = (k as u64).div_ceil(TENSOR_DEPTH.into());
+    // Pieces of 16 bytes, 8 elements, that a thread copies of a tile.
+    let pieces = all * tiles * u64::from(SIDE * TENSOR_DEPTH / 8 / TENSOR_THREADS);
+    let (along, across) = (AlongK::SHAPE, AcrossK::SHAPE);
+    let stored_along = wavefronts(Op::Store, 2, 8, |lane| along.offset(lane / 4, lane % 4 * 8));
+    let stored_across = wavefronts(Op::Store, 2, 8, |lane| across.offset(lane / 16, lane % 16 * 8));
+    // `ldmatrix` takes 8 rows of 16 bytes at a time, four times; here those of one, by lanes of which each four are alike.
+    let matrix_along = wavefronts(Op::Load, 2, 8, |lane| along.offset(lane % 8, 0));
+    let matrix_across = wavefronts(Op::Load, 2, 8, |lane| across.offset(lane % 8, 0));
+    let (of_a, of_b, [turned, whole]) = if transposed {
+        (matrix_across, matrix_along, ['B', 'A'])
+    } else {
+        (matrix_along, matrix_across, ['A', 'B'])
+    };
+    // For each of two steps of 16 along k, four loads of A and four of B.
+    let loads = all * tiles * 2 * 4;
+    vec![
+        Access::new(Kind::GlobalLoad, format!("64 bytes of 8 rows of {turned}"), pieces, 16),
+        Access::new(Kind::GlobalLoad, format!("256 bytes of 2 rows of {whole}"), pieces, 16),
+        Access::new(
+            Kind::SharedStore,
+            format!("the same to {turned}'s tile"),
+            pieces,
+            stored_along,
+        ),
+        Access::new(
+            Kind::SharedStore,
+            format!("the same to {whole}'s tile"),
+            pieces,
+            stored_across,
+        ),
+        Access::new(Kind::SharedLoad, "four 8 x 8 matrices of A's tile", loads, of_a),
+        Access::new(Kind::SharedLoad, "four 8 x 8 matrices of B's tile", loads, of_b),
+        Access::new(
+            Kind::GlobalStore,
+            "32 bytes of 8 rows of C",
+            (m * n / 2 / LANES) as u64,
+            8,
         ),
     ]
 }

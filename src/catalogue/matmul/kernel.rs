@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use kernels_gpu::matmul::{SIDE, SIMPLE_BLOCK, THREADS, TILE, TILE_BLOCK, blocks};
-use tile33_host::{DeviceBuffer, Kernel, LaunchConfig, Run, args};
+use kernels_gpu::matmul::{SIDE, SIMPLE_BLOCK, TENSOR_THREADS, THREADS, TILE, TILE_BLOCK, blocks};
+use tile33_host::{Arch, DeviceBuffer, Kernel, LaunchConfig, Run, args};
 
 use super::gemm::Numbers;
 use super::{Element, Gemm, MatmulError, Scalar};
@@ -23,16 +23,19 @@ pub enum Variant {
     RegisterTiled,
     /// The same, fetching the next tiles while it multiplies.
     DoubleBuffered,
+    /// A warp makes 64 x 64 elements with the tensor cores.
+    Tensor,
 }
 
 impl Variant {
     /// In the order in which they are taught.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Naive,
         Self::Tiled,
         Self::TiledPadded,
         Self::RegisterTiled,
         Self::DoubleBuffered,
+        Self::Tensor,
     ];
 
     /// The kernel's function in [`kernels_gpu::matmul`], without the element type.
@@ -43,13 +46,18 @@ impl Variant {
             Self::TiledPadded => "tiled_padded",
             Self::RegisterTiled => "register_tiled",
             Self::DoubleBuffered => "double_buffered",
+            Self::Tensor => "tensor",
         }
     }
 
     /// Whether there is a kernel for elements of type `T`.
-    pub const fn takes<T: Element>(self) -> bool {
-        let _ = T::NAME;
-        true
+    pub fn takes<T: Element>(self) -> bool {
+        T::TENSOR_CORES == (self == Self::Tensor)
+    }
+
+    /// Those that there are for elements of type `T`.
+    pub fn of<T: Element>() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|variant| variant.takes::<T>())
     }
 
     /// Rows and columns of C that a block makes.
@@ -57,7 +65,7 @@ impl Variant {
         match self {
             Self::Naive => [SIMPLE_BLOCK[1], SIMPLE_BLOCK[0]],
             Self::Tiled | Self::TiledPadded => [TILE, TILE],
-            Self::RegisterTiled | Self::DoubleBuffered => [SIDE, SIDE],
+            Self::RegisterTiled | Self::DoubleBuffered | Self::Tensor => [SIDE, SIDE],
         }
     }
 
@@ -66,6 +74,7 @@ impl Variant {
             Self::Naive => SIMPLE_BLOCK,
             Self::Tiled | Self::TiledPadded => TILE_BLOCK,
             Self::RegisterTiled | Self::DoubleBuffered => [THREADS, 1, 1],
+            Self::Tensor => [TENSOR_THREADS, 1, 1],
         }
     }
 
@@ -74,6 +83,9 @@ impl Variant {
         format!("matmul_{}_{}", self.name(), T::NAME)
     }
 }
+
+/// What the instructions of [`Variant::Tensor`] need.
+const TENSOR_ARCH: Arch = Arch::new(8, 0);
 
 /// One kernel for one element type, on a device: what compares the kernels. [`Matmul`](super::Matmul) chooses by itself.
 #[derive(Debug)]
@@ -87,12 +99,22 @@ impl<T: Element> MatmulKernel<T> {
     /// Loads the kernel.
     ///
     /// # Errors
-    /// [`MatmulError::NoKernel`] where there is none for the element type; when the device cannot load it.
+    /// [`MatmulError::NoKernel`] where there is none for the element type, [`MatmulError::Architecture`] where the device
+    /// lacks the instructions; when the device cannot load it.
     pub fn new(kernels: &Kernels, variant: Variant) -> Result<Self, MatmulError> {
         if !variant.takes::<T>() {
             return Err(MatmulError::NoKernel {
                 kernel: variant.name(),
                 element: T::NAME,
+            });
+        }
+        let limits = kernels.device().limits();
+        if variant == Variant::Tensor && limits.arch < TENSOR_ARCH {
+            return Err(MatmulError::Architecture {
+                element: T::NAME,
+                needed: TENSOR_ARCH,
+                device: limits.name.clone(),
+                found: limits.arch,
             });
         }
         Ok(Self {

@@ -14,9 +14,15 @@
 //!
 //! [`Gemm`] adds what BLAS's `gemm` has: factors, transposes, leading dimensions.
 //!
-//! For `f32` and `f64`. **Deterministic**: an element of C is a chain of fused multiply-adds along k, in this order, with
-//! every kernel, so that all give the same bits. It differs from the exact one by at most
-//! γ(k + 2)·(|alpha|·Σ|a·b| + |beta·c|) ([`host::reference`](mod@crate::host::reference) has the notation).
+//! | A and B | C, alpha and beta | a result differs from the exact one by at most |
+//! |---|---|---|
+//! | `f32`, `f64` | the same | γ(k + 2)·(\|alpha\|·Σ\|a·b\| + \|beta·c\|) |
+//! | `f16`, `bf16` (of the crate `half`) | `f32` | γ(4k + 8)·(\|alpha\|·Σ\|a·b\| + \|beta·c\|), with γ of `f32` |
+//!
+//! ([`host::reference`](mod@crate::host::reference) has the notation.) **Deterministic**: of `f32` and `f64`, an element of C is
+//! a chain of fused multiply-adds along k, in this order, with every kernel, so that all give the same bits on every device.
+//! `f16` and `bf16` are multiplied by the tensor cores, from `sm_80` on; their sums are the same on every run, but round as
+//! the card does.
 //!
 //! m, n and k are less than 2^31, and may be 0: of a k of 0 the product is zero, and C becomes beta·C.
 
@@ -29,6 +35,7 @@ mod trial;
 use std::sync::Arc;
 
 use bytemuck::Pod;
+use half::{bf16, f16};
 use kernels_gpu::matmul::{SIDE, blocks};
 use tile33_host::{Device, DeviceBuffer};
 
@@ -49,31 +56,40 @@ pub trait Element: Pod + Send + Sync {
     /// The element type of C, and what products are summed up in.
     type Sum: Scalar;
 
+    /// Whether they are multiplied by the tensor cores.
+    const TENSOR_CORES: bool;
+
     /// The same number, exactly.
     fn widen(self) -> Self::Sum;
 }
 
 macro_rules! elements {
-    ($($ty:ident)*) => {$(
+    ($($ty:ident: $sum:ident, $tensor_cores:literal, $widen:expr;)*) => {$(
         impl Element for $ty {
             const NAME: &'static str = stringify!($ty);
-            type Sum = Self;
+            type Sum = $sum;
+            const TENSOR_CORES: bool = $tensor_cores;
 
-            fn widen(self) -> Self {
-                self
+            fn widen(self) -> $sum {
+                $widen(self)
             }
         }
     )*};
 }
-elements!(f32 f64);
+elements! {
+    f32: f32, false, |x| x;
+    f64: f64, false, |x| x;
+    f16: f32, true, f16::to_f32;
+    bf16: f32, true, bf16::to_f32;
+}
 
 /// Matrix products, as methods of [`Device`].
 pub trait Matmul {
     /// C = A·B of dense row-major matrices: A is m x k, B is k x n, C is m x n. Buffers may be longer.
     ///
     /// # Errors
-    /// [`MatmulError`]: when a size is 2^31 or more, or a buffer does not hold its matrix; nothing has run then. When the
-    /// device fails.
+    /// [`MatmulError`]: when a size is 2^31 or more, a buffer does not hold its matrix, or the card is too old for `f16` and
+    /// `bf16`; nothing has run then. When the device fails.
     fn matmul<T: Element>(
         &self,
         a: &DeviceBuffer<T>,
@@ -120,9 +136,13 @@ struct Kept<T> {
 
 impl<T: Element> Kept<T> {
     fn new(kernels: &Kernels) -> Result<Self, MatmulError> {
+        let (small, large) = match T::TENSOR_CORES {
+            false => (Variant::TiledPadded, Variant::DoubleBuffered),
+            true => (Variant::Tensor, Variant::Tensor),
+        };
         Ok(Self {
-            small: MatmulKernel::new(kernels, Variant::TiledPadded)?,
-            large: MatmulKernel::new(kernels, Variant::DoubleBuffered)?,
+            small: MatmulKernel::new(kernels, small)?,
+            large: MatmulKernel::new(kernels, large)?,
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use half::{bf16, f16};
+
 use super::claims::{CLAIMED, accesses};
 use super::trial::{Judged, trial, trial_with};
 use super::{Gemm, Sizes, Variant};
@@ -11,8 +13,18 @@ use crate::catalogue::{CatalogueError, Claim, Step};
 
 /// Every kernel, for every element type it exists for.
 pub fn steps() -> Vec<Step> {
-    let of_type = |variant| [step::<f32>(variant), step::<f64>(variant)];
-    Variant::ALL.into_iter().flat_map(of_type).collect()
+    let mut steps = Vec::new();
+    for variant in Variant::ALL {
+        macro_rules! for_each_type {
+            ($($ty:ident)*) => {$(
+                if variant.takes::<$ty>() {
+                    steps.push(step::<$ty>(variant));
+                }
+            )*};
+        }
+        for_each_type!(f32 f64 f16 bf16);
+    }
+    steps
 }
 
 /// One of everything; one row, one column, one step along k; parts of tiles in every direction; rows that no vector fits;
@@ -35,6 +47,7 @@ fn lesson(variant: Variant) -> &'static str {
         Variant::TiledPadded => "one unused column spreads that over all banks",
         Variant::RegisterTiled => "8 x 8 sums a thread: what comes from shared memory serves 8 times",
         Variant::DoubleBuffered => "the next tiles come meanwhile, half the barriers go",
+        Variant::Tensor => "16 x 16 by 16 x 8 an instruction, fed from a swizzled tile without conflicts",
     }
 }
 

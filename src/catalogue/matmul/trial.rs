@@ -1,8 +1,9 @@
 //! A product on a device, launched and compared with the CPU's.
 
 use bytemuck::{bytes_of, cast_slice_mut};
+use half::{bf16, f16};
 use tile33_host::reference::Estimate;
-use tile33_host::reference::matmul::{Matrix, matmul as reference};
+use tile33_host::reference::matmul::{Matrix, matmul as reference, matmul_tensor};
 use tile33_host::{DeviceBuffer, Error};
 
 use super::{Element, Gemm, MatmulError, MatmulKernel, Scalar, Sizes, Stored, Variant};
@@ -30,20 +31,25 @@ pub trait Judged: Element<Sum: Sample> + Sample {
 /// A matrix of the type that products are summed up in.
 type Wide<'a, T> = Matrix<'a, <T as Element>::Sum>;
 
-macro_rules! floats {
-    ($($ty:ident)*) => {$(
+macro_rules! judged {
+    ($($ty:ident: $sum:ident, $reference:ident;)*) => {$(
         impl Judged for $ty {
             const NAN: Self = $ty::NAN;
 
             fn estimates(
-                sizes: Sizes, (alpha, beta): (Self, Self), a: Wide<'_, Self>, b: Wide<'_, Self>, c: Wide<'_, Self>,
+                sizes: Sizes, (alpha, beta): ($sum, $sum), a: Wide<'_, Self>, b: Wide<'_, Self>, c: Wide<'_, Self>,
             ) -> Vec<Estimate> {
-                reference(sizes, alpha, a, b, beta, c)
+                $reference(sizes, alpha, a, b, beta, c)
             }
         }
     )*};
 }
-floats!(f32 f64);
+judged! {
+    f32: f32, reference;
+    f64: f64, reference;
+    f16: f32, matmul_tensor;
+    bf16: f32, matmul_tensor;
+}
 
 /// A kernel with a product of generated matrices, from -1 to 1. What lies between the rows of A and of B is NaN.
 ///
