@@ -75,6 +75,7 @@ impl LaunchFile {
             launch.options.card = card;
         }
         launch.options.registers = self.file.registers.as_ref().map(|count| *count.get_ref());
+        launch.options.cooperative = self.file.cooperative;
         launch.options.max_steps = self.file.max_steps.or(launch.options.max_steps);
         launch.options.shared_arrays = self.shared_arrays(launch.dynamic_shared)?;
         Ok(Prepared {
@@ -230,7 +231,7 @@ impl LaunchFile {
         let file = &self.file;
         let asked = |place: &Option<Spanned<u32>>| place.as_ref().map(Spanned::span);
         let span = match error {
-            LaunchError::Dimension { what: "grid", .. } => file.grid.span(),
+            LaunchError::Dimension { what: "grid", .. } | LaunchError::Cooperative { .. } => file.grid.span(),
             LaunchError::Dimension { .. } | LaunchError::BlockThreads { .. } | LaunchError::RequiredThreads { .. } => {
                 file.block.span()
             }

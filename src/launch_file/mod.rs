@@ -9,6 +9,7 @@
 //! card = "sm_90"                 # whose limits hold; sm_90 by default
 //! registers = 64                 # per thread, if known: they limit the block and the occupancy
 //! max_steps = 1000000            # warp instructions of one block before the launch counts as endless
+//! cooperative = true             # all blocks are resident at once, as grid.sync() needs; false by default
 //!
 //! [[arg]]
 //! buffer = { type = "f32", len = 64, init = "iota" }

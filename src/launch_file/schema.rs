@@ -20,6 +20,8 @@ pub(super) struct Schema {
     pub(super) card: Option<Spanned<String>>,
     pub(super) registers: Option<Spanned<u32>>,
     pub(super) max_steps: Option<u64>,
+    #[serde(default)]
+    pub(super) cooperative: bool,
     #[serde(default, rename = "arg")]
     pub(super) args: Vec<Spanned<Argument>>,
     #[serde(default)]

@@ -139,6 +139,12 @@ fn a_launch_that_cannot_run_is_blamed_on_its_line() {
     for (from, to, line, says) in [
         ("grid = [1, 1, 1]", "grid = [0]", 3, "grid x is 0"),
         ("grid = [1, 1, 1]", "grid = [1, 65536]", 3, "grid y is 65536"),
+        (
+            "grid = [1, 1, 1]",
+            "grid = [100000]\ncooperative = true",
+            3,
+            "100000 blocks; sm_90 holds 4224 of them",
+        ),
         ("block = [64, 1, 1]", "block = [1025]", 4, "block x is 1025"),
         ("block = [64, 1, 1]", "block = [1, 1, 65]", 4, "block z is 65"),
         ("block = [64, 1, 1]", "block = [33, 32]", 4, "a block of 1056 threads"),

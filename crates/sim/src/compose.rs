@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tile33_ptx::Module;
+use tile33_ptx::{Module, SpecialRegister};
 
 use crate::check::{CheckFindings, CheckedSpace};
 use crate::decode::Kernel;
@@ -347,7 +347,11 @@ impl Composer<'_> {
                     Detail::Text(what) => format!("{who}: {what}"),
                     _ => format!("{who} executed a trap: a panic, a failed assertion or an unreachable path"),
                 },
-                "the launch's results are not valid from here on".to_owned(),
+                if self.asks_for_a_workspace() && !self.launch.options.cooperative {
+                    "waiting for the whole grid (grid.sync) needs a cooperative launch: set `cooperative`".to_owned()
+                } else {
+                    "the launch's results are not valid from here on".to_owned()
+                },
             ),
             FindingKind::Race | FindingKind::UninitializedShared | FindingKind::UninitializedGlobal => {
                 (who, String::new())
@@ -362,6 +366,14 @@ impl Composer<'_> {
             help,
             occurrences: r.count,
         }
+    }
+
+    /// Whether the kernel looks for what the blocks of a cooperative launch meet in.
+    fn asks_for_a_workspace(&self) -> bool {
+        let specials = &self.kernel.pools.specials;
+        specials
+            .iter()
+            .any(|(_, s)| s.register == SpecialRegister::EnvReg && matches!(s.component, 1 | 2))
     }
 
     fn out_of_bounds(&self, r: &Record, who: &str, place: &str) -> (String, String) {

@@ -135,6 +135,8 @@ pub struct Options {
     pub registers: Option<u32>,
     /// Arrays carved from dynamic shared memory; empty where not declared.
     pub shared_arrays: Vec<SharedArray>,
+    /// A cooperative launch: all blocks are resident at once and may wait for each other (`grid.sync()`).
+    pub cooperative: bool,
     /// Largest number of findings kept.
     pub max_findings: usize,
     /// Records the steps of one warp: block index (linear) and warp index.
@@ -151,6 +153,7 @@ impl Default for Options {
             threads: None,
             registers: None,
             shared_arrays: Vec::new(),
+            cooperative: false,
             max_findings: 100,
             trace: None,
         }
@@ -310,6 +313,16 @@ pub enum LaunchError {
         threads: u64,
         /// Registers per block.
         limit: u64,
+        /// Card.
+        card: String,
+    },
+    /// A cooperative launch of more blocks than are resident at once.
+    #[error("a cooperative launch of {blocks} blocks; {card} holds {resident} of them at once")]
+    Cooperative {
+        /// Asked for.
+        blocks: u64,
+        /// What the card holds.
+        resident: u64,
         /// Card.
         card: String,
     },

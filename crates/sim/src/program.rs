@@ -140,14 +140,21 @@ impl Program {
         validate::local(&launch.entry, kernel.functions[0].frame_bytes)?;
         let shared_arrays = shared_arrays(launch, kernel)?;
         self.instantiate(memory)?;
+        let blocks: u64 = launch.grid.iter().map(|n| u64::from(*n)).product();
+        let workspace = if launch.options.cooperative {
+            validate::cooperative(launch, blocks, residency.blocks_per_sm)?;
+            memory.workspace()?
+        } else {
+            0
+        };
         let run = Run {
             program: self,
             kernel,
             launch,
             params,
             shared_arrays,
+            workspace,
         };
-        let blocks: u64 = launch.grid.iter().map(|n| u64::from(*n)).product();
         let gathered = run.blocks(memory, blocks, residency.blocks_per_sm)?;
         let composer = Composer {
             module: &self.module,
@@ -196,6 +203,8 @@ struct Run<'p> {
     launch: &'p Launch,
     params: Vec<u8>,
     shared_arrays: Vec<SharedArray>,
+    /// Of a cooperative launch; else 0.
+    workspace: u64,
 }
 
 type Outcome = (Gathered, crate::check::CheckFindings);
@@ -306,6 +315,9 @@ impl Run<'_> {
                 S::WarpSz => 32,
                 S::TotalSmemSize | S::AggrSmemSize => u64::from(shared_bytes),
                 S::DynamicSmemSize => u64::from(launch.dynamic_shared),
+                // Where cooperative groups look for it, high half first.
+                S::EnvReg if special.component == 1 => self.workspace >> 32,
+                S::EnvReg if special.component == 2 => self.workspace & 0xffff_ffff,
                 S::ReservedSmemOffsetEnd | S::ReservedSmemOffsetCap => SHARED_BASE,
                 _ => 0,
             };
@@ -350,7 +362,7 @@ fn fill(registers: &mut Registers, slot: Slot, rows: u32, bits: u128) {
 }
 
 /// Multiprocessors of a product with the architecture: they limit how many blocks are resident at once.
-fn multiprocessors(card: &str) -> u32 {
+pub(crate) fn multiprocessors(card: &str) -> u32 {
     match card {
         "sm_75" => 40,
         "sm_80" => 108,

@@ -7,6 +7,7 @@ use tile33_ptx::{Function, KernelParameter, Type};
 
 use crate::exec::LOCAL_LIMIT;
 use crate::launch::{Arg, Launch, LaunchError};
+use crate::program::multiprocessors;
 use crate::report::{DeclaredRegisters, Residency};
 
 /// Checks dimensions, registers and shared memory. Returns the occupancy.
@@ -108,6 +109,20 @@ pub(crate) fn limits(launch: &Launch, kernel: &Function, static_shared: u64) -> 
         blocks_per_sm: found.blocks,
         occupancy_percent: 100 * found.warps / card.warps(),
         limited_by: limited_by.join(", "),
+    })
+}
+
+/// Checks that all blocks of a cooperative launch are resident at once.
+pub(crate) fn cooperative(launch: &Launch, blocks: u64, per_multiprocessor: u32) -> Result<(), LaunchError> {
+    let card = launch.options.card;
+    let resident = u64::from(per_multiprocessor) * u64::from(multiprocessors(card.name));
+    if blocks <= resident {
+        return Ok(());
+    }
+    Err(LaunchError::Cooperative {
+        blocks,
+        resident,
+        card: card.name.to_owned(),
     })
 }
 

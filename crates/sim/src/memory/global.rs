@@ -45,6 +45,8 @@ pub struct Memory {
     /// By address: allocation only appends.
     pub(crate) live: Vec<Allocation>,
     pub(crate) freed: Vec<Freed>,
+    /// What the blocks of cooperative launches meet in.
+    pub(crate) workspace: Option<u64>,
     /// What `malloc` in kernels gave.
     pub(crate) heap: Heap,
     /// Variables of the modules that were launched, by the program's number.
@@ -66,12 +68,25 @@ impl Memory {
         Self {
             live: Vec::new(),
             freed: Vec::new(),
+            workspace: None,
             heap: Heap::default(),
             instances: BTreeMap::new(),
             next: GLOBAL_BASE,
             in_use: 0,
             count: 0,
         }
+    }
+
+    /// Where the blocks of a cooperative launch meet, cleared: its size and the barrier's word.
+    pub(crate) fn workspace(&mut self) -> Result<u64, MemoryError> {
+        const BYTES: u64 = 8;
+        let address = match self.workspace {
+            Some(address) => address,
+            None => self.alloc_named(BYTES, "grid workspace")?,
+        };
+        self.workspace = Some(address);
+        self.fill(address, 0, BYTES)?;
+        Ok(address)
     }
 
     /// Allocates `bytes` (0 is allowed and gives an address that nothing may access). Returns the device address.

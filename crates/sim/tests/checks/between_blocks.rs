@@ -141,6 +141,69 @@ fn every_lane_that_reads_a_word_with_its_warp_counts() {
     assert_eq!(broken.findings[0].occurrences, 31);
 }
 
+/// Every thread writes a word, all blocks meet as `cooperative_groups::grid_group::sync` has them meet, and every thread
+/// reads what one of another block wrote.
+fn grid_sync(add: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_70\n.address_size 64
+         .visible .entry k(.param .u64 a, .param .u64 b) {{
+         .reg .pred %p<5>; .reg .b32 %r<32>; .reg .b64 %d<16>;
+         ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b];
+         mov.u32 %r10, %envreg2; cvt.u64.u32 %d3, %r10; mov.u32 %r11, %envreg1; cvt.u64.u32 %d4, %r11;
+         bfi.b64 %d5, %d4, %d3, 32, 32;
+         mov.u32 %r1, %nctaid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+         mad.lo.u32 %r5, %r2, %r3, %r4; mul.wide.u32 %d6, %r5, 4; add.u64 %d7, %d2, %d6; st.global.u32 [%d7], %r5;
+         setp.ne.s64 %p1, %d5, 0; @%p1 bra MEET; trap;
+         MEET: barrier.sync 0; setp.ne.u32 %p2, %r4, 0; @%p2 bra MET;
+         add.s64 %d8, %d5, 4; sub.s32 %r6, -2147483647, %r1; setp.eq.u32 %p3, %r2, 0; selp.b32 %r7, %r6, 1, %p3;
+         {add} %r8, [%d8], %r7;
+         WAIT: ld.acquire.gpu.u32 %r9, [%d8]; xor.b32 %r12, %r9, %r8; setp.gt.s32 %p4, %r12, -1; @%p4 bra WAIT;
+         MET: barrier.sync 0; mul.lo.u32 %r13, %r1, %r3; add.u32 %r14, %r5, %r3; rem.u32 %r14, %r14, %r13;
+         mul.wide.u32 %d9, %r14, 4; add.u64 %d10, %d2, %d9; ld.global.u32 %r15, [%d10];
+         add.u64 %d11, %d1, %d6; st.global.u32 [%d11], %r15; ret; }}"
+    )
+}
+
+#[test]
+fn a_cooperative_launch_lets_the_whole_grid_meet() {
+    let run = |ptx: &str, cooperative, blocks| {
+        let mut emulator = Emulator::load(ptx).unwrap();
+        let out = emulator.uninit::<u32>(64 * 50).unwrap();
+        let scratch = emulator.uninit::<u32>(64 * 50).unwrap();
+        let launch = Launch::new("k", [blocks, 1, 1], [64, 1, 1]).arg(out).arg(scratch);
+        let options = Options {
+            cooperative,
+            ..Options::default()
+        };
+        let report = emulator.launch(&launch.options(options))?;
+        Ok::<_, tile33_sim::LaunchError>((emulator.read(out).unwrap(), report))
+    };
+    let right = grid_sync("atom.add.release.gpu.u32");
+    let (out, report) = run(&right, true, 50).unwrap();
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    assert_eq!(out, (0..3200).map(|i| (i + 64) % 3200).collect::<Vec<u32>>());
+    // Without the release the meeting orders nothing.
+    let (_, report) = run(&grid_sync("atom.add.relaxed.gpu.u32"), true, 50).unwrap();
+    race(&found(&report), "st.global.u32 [%d7]", "ld.global.u32 %r15");
+    // An ordinary launch has nowhere to meet.
+    let (_, report) = run(&right, false, 50).unwrap();
+    assert_eq!(report.findings[0].kind, FindingKind::Trap);
+    assert!(
+        report.findings[0].help.contains("cooperative"),
+        "{}",
+        report.findings[0].help
+    );
+    // 32 blocks of 64 threads on each of 132 multiprocessors.
+    match run(&right, true, 4225) {
+        Err(tile33_sim::LaunchError::Cooperative {
+            blocks: 4225,
+            resident: 4224,
+            ..
+        }) => {}
+        other => panic!("{:?}", other.map(|(_, r)| r.findings)),
+    }
+}
+
 /// Each block adds its number to the sum of those before it, which it gets from its neighbour: values in the scratch
 /// buffer, flags in the first one.
 fn look_back(set: &str, get: &str) -> String {
