@@ -237,3 +237,31 @@ impl Target<f32> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::ptr;
+
+    #[test]
+    fn offsets_have_64_bits() {
+        // 70,000 rows and columns: more than 2^32 elements.
+        let (side, last) = (70_000, 69_999u32);
+        let plain = Operand::<f64>::new(ptr::null(), side, side, side, false);
+        assert_eq!(plain.at(last, 5).addr(), (69_999 * 70_000 + 5) * 8);
+        let transposed = Operand::<f64>::new(ptr::null(), side, side, side, true);
+        assert_eq!(transposed.at(5, last), plain.at(last, 5));
+        assert_eq!(transposed.transpose().at(last, 5), plain.at(last, 5));
+        let target = Target::<f32>::new(ptr::null_mut(), side, side, u32::MAX, 1.0, 0.0);
+        assert_eq!(target.matrix.at(last, 5).addr(), (69_999 * 0xffff_ffff + 5) * 4);
+    }
+
+    #[test]
+    fn vectors_need_an_aligned_start_and_rows_of_whole_vectors() {
+        let at = |address: usize, leading, transposed| {
+            Operand::<f32>::new(ptr::without_provenance(address), 9, 9, leading, transposed).is_aligned()
+        };
+        assert!(at(4096, 12, false) && at(4096, 12, true));
+        assert!(!at(4096, 10, false) && !at(4096, 9, true) && !at(4104, 12, false));
+    }
+}
