@@ -301,15 +301,15 @@ proptest! {
     }
 
     #[test]
-    fn blocks_in_turns_are_ordered_by_what_they_observe(events in program(Shape { blocks: 3, ..WIDE }, 24)) {
-        agree(&events, CheckedSpace::Global, BlocksRun::InTurns, &[0, 1, 2])?;
+    fn blocks_in_turns_are_ordered_by_what_they_observe(events in program(Shape { blocks: 4, ..WIDE }, 45)) {
+        agree(&events, CheckedSpace::Global, BlocksRun::InTurns, &[0, 1, 2, 3])?;
     }
 
     #[test]
     fn block_scope_orders_nothing_between_blocks(
-        events in program(Shape { blocks: 2, narrow: true, cta_scope: true }, 20),
+        events in program(Shape { blocks: 3, narrow: true, cta_scope: true }, 36),
     ) {
-        agree(&events, CheckedSpace::Global, BlocksRun::InTurns, &[0, 1])?;
+        agree(&events, CheckedSpace::Global, BlocksRun::InTurns, &[0, 1, 2])?;
     }
 
     #[test]

@@ -209,6 +209,7 @@ pub fn lower(instruction: &Instruction, operands: &mut dyn Operands) -> Result<O
         Opcode::Bfind => bits::bfind(form),
         Opcode::Fns => bits::fns(form),
         Opcode::Dp4a | Opcode::Dp2a => dot::dot(form),
+        Opcode::Vabsdiff2 | Opcode::Vabsdiff4 => dot::differences(form),
         Opcode::Shfl => warp::shfl(form),
         Opcode::Vote => warp::vote(form),
         Opcode::Match => warp::matches(form),

@@ -107,10 +107,13 @@ impl Vars {
         let releases = site.order.releases();
         let published = order.publish(thread, site.scope, releases);
         let reads = site.kind != AccessKind::Write;
-        if published.is_nothing() && (reads || !self.all.contains_key(&key)) {
+        let (block, me) = (order.block(), (order.block(), thread));
+        let known = self.all.get(&key);
+        // An atomic leaves what is published here; and if its thread released here before, that reaches through it too.
+        let changes = known.is_some_and(|var| !reads || var.releases.iter().any(|r| r.0 == me));
+        if published.is_nothing() && !changes {
             return;
         }
-        let (block, me) = (order.block(), (order.block(), thread));
         let var = self.all.entry(key).or_default();
         if !reads {
             (var.blocks, var.device) = (Vec::new(), None);

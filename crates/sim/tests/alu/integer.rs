@@ -277,3 +277,33 @@ fn dot_products_of_bytes() {
         }
     }
 }
+
+#[test]
+fn vabsdiff_takes_the_difference_of_each_element() {
+    for bits in [8, 16] {
+        for (dt, at, bt) in [("u32", "u32", "u32"), ("s32", "s32", "s32"), ("u32", "s32", "u32")] {
+            for (sat, add) in [("", ""), (".sat", ""), ("", ".add"), (".sat", ".add")] {
+                let code = format!("vabsdiff{}.{dt}.{at}.{bt}{sat}{add} d, a, b, c;", 32 / bits);
+                let op = Op::new("b32 d", "b32 a, b32 b, b32 c", &code);
+                op.check(&integers(&[32; 3], op.code(), 1000), |x| {
+                    let part = |x: u128, i: u32, ty| number(x >> (bits * i) & ((1 << bits) - 1), bits, ty == "s32");
+                    let most: i128 = if dt == "s32" {
+                        (1 << (bits - 1)) - 1
+                    } else {
+                        (1 << bits) - 1
+                    };
+                    let difference = |i: u32| {
+                        let all = (part(x[0], i, at) - part(x[1], i, bt)).abs();
+                        if sat.is_empty() { all } else { all.min(most) }
+                    };
+                    let elements = 0..32 / bits;
+                    if add.is_empty() {
+                        elements.map(|i| wrapped(difference(i), bits) << (bits * i)).sum()
+                    } else {
+                        wrapped(x[2] as i128 + elements.map(difference).sum::<i128>(), 32)
+                    }
+                });
+            }
+        }
+    }
+}

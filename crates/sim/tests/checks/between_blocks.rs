@@ -249,6 +249,28 @@ fn what_a_block_learned_it_passes_on() {
 }
 
 #[test]
+fn a_release_reaches_through_later_atomics_of_its_thread() {
+    // Block 0 releases a flag and then adds to it, relaxed; block 1 sees the sum and acquires.
+    let kernel = |add: &str| {
+        format!(
+            "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; setp.ne.u32 %q1, %r1, 0; @%q1 bra END;
+             setp.eq.u32 %q2, %r2, 1; @%q2 bra WAIT; mov.u32 %r3, 5; st.global.u32 [%p1], %r3;
+             st.release.gpu.global.u32 [%p0], 1; {add} bra END;
+             WAIT: ld.acquire.gpu.global.u32 %r4, [%p0]; setp.lt.u32 %q3, %r4, 3; @%q3 bra WAIT;
+             ld.global.u32 %r5, [%p1]; st.global.u32 [%p0+4], %r5;
+             END: "
+        )
+    };
+    for add in [
+        "atom.relaxed.gpu.global.add.u32 %r6, [%p0], 2; st.global.u32 [%p0+8], %r6;",
+        "red.relaxed.gpu.global.add.u32 [%p0], 2;",
+        "st.relaxed.gpu.global.u32 [%p0], 3;",
+    ] {
+        clean(&run(&kernel(add), 2, 32));
+    }
+}
+
+#[test]
 fn a_lock_in_global_memory_orders_blocks() {
     let kernel = |lock: &str, unlock: &str| {
         format!(
