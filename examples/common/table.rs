@@ -54,7 +54,12 @@ pub fn render(rows: &[Row], cuda: bool) -> String {
     text.push_str(counted);
     let _ = writeln!(
         text,
-        "Occupancy: warps that a multiprocessor of an {CARD} holds, of 64, by threads and shared memory (registers not counted)."
+        "Occupancy: warps that a multiprocessor of an {CARD} holds, of 64, by threads, shared memory {}.",
+        if cuda {
+            "and the registers that the driver's compiler gave each thread"
+        } else {
+            "alone: registers are given by the driver's compiler, which the emulator does without"
+        }
     );
     text
 }
@@ -72,9 +77,7 @@ fn cells(row: &Row, kinds: &[usize], cuda: bool) -> Vec<Cell> {
     let first = row.launches.first();
     cells.push(number(first.map(|launched| launched.shared_bytes() as f64)));
     let card = Card::find(CARD);
-    let occupancy = first
-        .zip(card)
-        .map(|(launched, card)| launched.occupancy(card, 0).warps);
+    let occupancy = first.zip(card).map(|(launched, card)| launched.occupancy(card).warps);
     cells.push(number(occupancy.map(f64::from)));
     if cuda {
         let seconds = row.time.map(|time| time.as_secs_f64()).filter(|&seconds| seconds > 0.0);

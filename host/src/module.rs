@@ -174,6 +174,14 @@ impl Kernel {
         }
     }
 
+    /// Registers of a thread, as the driver compiled the kernel; `None` on the emulator, since PTX has as many as it likes.
+    pub fn registers(&self) -> Option<u32> {
+        match &self.handle {
+            Handle::Cuda(kernel) => Some(kernel.registers()),
+            Handle::Emulated { .. } => None,
+        }
+    }
+
     /// Whether the launch can run, without running it: grid, block and shared memory against the device and the kernel, the
     /// arguments against the kernel's signature.
     ///

@@ -40,6 +40,7 @@
 //! tests all are loops over this list.
 
 pub mod carve_out;
+mod cost;
 pub mod data;
 mod error;
 

@@ -32,6 +32,8 @@ pub struct Launched {
     pub config: LaunchConfig,
     /// Static shared memory of a block, in bytes.
     pub static_shared: u64,
+    /// Registers of a thread; `None` on the emulator.
+    pub registers: Option<u32>,
     /// What the device tells.
     pub run: Run,
 }
@@ -58,15 +60,15 @@ impl Launched {
         Some(self.run.report.as_ref()?.findings.first()?.to_string())
     }
 
-    /// How many blocks fit on a multiprocessor of the card, for its threads, its shared memory and this many registers a
-    /// thread (0: unlimited by them).
-    pub fn occupancy(&self, card: &Card, registers: u32) -> Occupancy {
+    /// How many blocks fit on a multiprocessor of the card, for its threads, its shared memory and, where they are known, its
+    /// registers.
+    pub fn occupancy(&self, card: &Card) -> Occupancy {
         let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
         let dynamic = self.config.dynamic_shared.get();
         occupancy(
             card,
             number(self.threads()),
-            registers,
+            self.registers.unwrap_or(0),
             number(self.static_shared),
             number(dynamic),
         )
@@ -101,6 +103,7 @@ impl Way for Record {
         self.0.push(Launched {
             config: *config,
             static_shared: kernel.static_shared(),
+            registers: kernel.registers(),
             run,
         });
         Ok(())

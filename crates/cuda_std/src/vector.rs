@@ -7,6 +7,9 @@
 //! The address must be a multiple of the vector's size, or the launch fails. Rows of a matrix start at such addresses
 //! only if the pitch is a multiple of the vector's length.
 //!
+//! All of them are a [`Vector`]: those with a name, [`F32x4`] and so on, which are arrays of their elements, and
+//! [`Vector16`], for kernels that are generic in their elements, which is the bits of however many make 16 bytes.
+//!
 //! ```
 //! use cuda_std::vector::{F32x4, Vector};
 //! # use tile33_cuda_std as cuda_std;

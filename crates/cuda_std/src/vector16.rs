@@ -3,6 +3,8 @@
 use core::fmt;
 use core::marker::PhantomData;
 
+use super::vector::Vector;
+
 /// 16 bytes of elements of type `T`, aligned to 16 bytes: the vector for kernels that are generic in their elements.
 ///
 /// ```
@@ -141,6 +143,23 @@ impl<T: Element> Vector16<T> {
     }
 }
 
+impl<T: Element> Vector for Vector16<T> {
+    type Element = T;
+    const LANES: u32 = T::LANES as u32;
+
+    #[inline(always)]
+    unsafe fn read(address: *const T) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { *address.cast::<Self>() }
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, address: *mut T) {
+        // SAFETY: the caller's promise.
+        unsafe { *address.cast::<Self>() = self }
+    }
+}
+
 impl<T: Element> Default for Vector16<T> {
     fn default() -> Self {
         Self::ZERO
@@ -197,6 +216,24 @@ mod tests {
         let mut bytes = std::vec::Vec::new();
         numbered(|lane| lane as u8).for_each(|lane, value| bytes.push((lane, value)));
         assert!(bytes.into_iter().eq((0..16).map(|lane| (lane, lane as u8))));
+    }
+
+    #[test]
+    fn a_vector_of_any_element_is_read_and_written_as_those_with_a_name_are() {
+        fn moved<V: Vector<Element = f32>>(from: &[f32; 4], to: &mut [f32; 4]) -> u32 {
+            // SAFETY: both are aligned, below.
+            unsafe { V::read(from.as_ptr()).write(to.as_mut_ptr()) };
+            V::LANES
+        }
+        #[repr(align(16))]
+        struct Aligned([f32; 4]);
+        let from = Aligned([1.0, -2.0, 3.5, 4.0]);
+        let (mut one, mut other) = (Aligned([0.0; 4]), Aligned([0.0; 4]));
+        let lanes = (
+            moved::<Vector16<f32>>(&from.0, &mut one.0),
+            moved::<crate::vector::F32x4>(&from.0, &mut other.0),
+        );
+        assert_eq!((lanes, one.0, other.0), ((4, 4), from.0, from.0));
     }
 
     #[test]

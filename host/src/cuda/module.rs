@@ -32,6 +32,7 @@ pub(crate) struct Kernel {
     name: String,
     static_shared: u64,
     max_threads: u32,
+    registers: u32,
     module: Arc<Module>,
 }
 
@@ -108,6 +109,7 @@ impl Kernel {
         Ok(Self {
             static_shared: u64::from(attribute(FunctionAttribute::SharedMemorySizeBytes)?),
             max_threads: attribute(FunctionAttribute::MaxThreadsPerBlock)?,
+            registers: attribute(FunctionAttribute::NumRegisters)?,
             function: function.to_raw(),
             name: name.to_owned(),
             module: Arc::clone(module),
@@ -122,6 +124,11 @@ impl Kernel {
     /// Most threads of a block, given the registers that the kernel needs.
     pub(crate) fn max_threads(&self) -> u32 {
         self.max_threads
+    }
+
+    /// Registers of a thread.
+    pub(crate) fn registers(&self) -> u32 {
+        self.registers
     }
 
     /// Enqueues a launch.

@@ -3,7 +3,7 @@
 //! A block holds its elements in shared memory and adds them in pairs, half as many in every step, until one is left.
 //! Which pairs is the whole subject: it decides which words a warp asks of the banks.
 //!
-//! | kernel | pairs of step s (distance d = 2^s) | wavefronts per request | order of additions |
+//! | kernel | pairs of step s (distance d = 2^s) | wavefronts per request (4 bytes) | order of additions |
 //! |---|---|---|---|
 //! | [`interleaved`] | thread t: elements 2dt and 2dt + d | 2, 4, 8, 8, 8, 4, 2, 1 | fixed |
 //! | [`sequential`] | thread t: elements t and t + 128 / d | 1 | fixed |

@@ -14,12 +14,14 @@ use super::{Cells, Number, THREADS};
 /// | threads at work | 128 | 64 | 32 | 16 | 8 | 4 | 2 | 1 |
 /// | wavefronts of each load and store | 2 | 4 | 8 | 8 | 8 | 4 | 2 | 1 |
 ///
+/// Elements of 8 bytes are two words each, and half a warp's take turns with the other half's: 4, 8, 16, 16, 8, 4, 2, 1.
+///
 /// Deterministic.
 ///
 /// # Safety
 /// `input` holds `len` elements, `output` one for each block, of which there are `len` / 256 rounded up; they do not
 /// overlap; blocks of 256 threads.
-#[kernel(prefix = "reduce", max_threads = 256, types = [f32])]
+#[kernel(prefix = "reduce", max_threads = 256, types = [f32, f64, i32, u32, i64])]
 pub unsafe fn interleaved<T: Number>(input: *const T, output: *mut T, len: u64) {
     let cells = shared_array!(T, Cells);
     let t = thread_idx_x();
@@ -45,11 +47,12 @@ pub unsafe fn interleaved<T: Number>(input: *const T, output: *mut T, len: u64) 
 
 /// Pairs that move together: the first half adds the second half to itself.
 ///
-/// A warp's words are neighbours in every step: 1 wavefront for each load and store. Deterministic.
+/// A warp's words are neighbours in every step: 1 wavefront for each load and store, 2 for 32 elements of 8 bytes.
+/// Deterministic.
 ///
 /// # Safety
 /// As [`interleaved`].
-#[kernel(prefix = "reduce", max_threads = 256, types = [f32])]
+#[kernel(prefix = "reduce", max_threads = 256, types = [f32, f64, i32, u32, i64])]
 pub unsafe fn sequential<T: Number>(input: *const T, output: *mut T, len: u64) {
     let cells = shared_array!(T, Cells);
     let t = thread_idx_x();

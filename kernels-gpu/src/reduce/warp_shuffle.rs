@@ -14,7 +14,7 @@ use super::{Number, Operation, WARPS, WarpCells};
 ///
 /// # Safety
 /// As [`interleaved`](super::interleaved).
-#[kernel(prefix = "reduce", max_threads = 256, types = [f32])]
+#[kernel(prefix = "reduce", max_threads = 256, types = [f32, f64, i32, u32, i64])]
 pub unsafe fn warp_shuffle<T: Number>(input: *const T, output: *mut T, len: u64) {
     let cells = shared_array!(T, WarpCells);
     // SAFETY: the caller's promise; the cells are this call's.

@@ -8,12 +8,13 @@ use crate::reduce::Number;
 
 /// Each thread adds the element d = 1, 2, 4, .. places before its own (Hillis and Steele).
 ///
-/// Neighbouring threads access neighbouring words: 1 wavefront for each load and store. But every step adds all elements.
+/// Neighbouring threads access neighbouring words: 1 wavefront for each load and store (2 for 32 elements of 8 bytes). But
+/// every step adds all elements.
 ///
 /// # Safety
 /// `input` and `output` hold `len` elements each, `sums` one for each block, of which there are `len` / 256 rounded up;
 /// they do not overlap, but `input` may be `output`; blocks of 256 threads.
-#[kernel(prefix = "scan", max_threads = 256, types = [f32, u32])]
+#[kernel(prefix = "scan", max_threads = 256, types = [f32, f64, i32, u32, i64])]
 pub unsafe fn hillis_steele<T: Number>(input: *const T, output: *mut T, sums: *mut T, len: u64, inclusive: u32) {
     let buffers = shared_tile!(T, Buffers);
     let (t, i) = (thread_idx_x(), global_index_x());
@@ -51,11 +52,12 @@ pub unsafe fn hillis_steele<T: Number>(input: *const T, output: *mut T, sums: *m
 /// | d | 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 | 256 |
 /// |---|---|---|---|---|---|---|---|---|---|
 /// | threads at work | 256 | 128 | 64 | 32 | 16 | 8 | 4 | 2 | 1 |
-/// | wavefronts of each load and store | 2 | 4 | 8 | 16 | 16 | 8 | 4 | 2 | 1 |
+/// | wavefronts of each load and store, 4 bytes | 2 | 4 | 8 | 16 | 16 | 8 | 4 | 2 | 1 |
+/// | 8 bytes | 4 | 8 | 16 | 32 | 16 | 8 | 4 | 2 | 1 |
 ///
 /// # Safety
 /// As [`hillis_steele`], with a block for every 512 elements.
-#[kernel(prefix = "scan", max_threads = 256, types = [f32, u32])]
+#[kernel(prefix = "scan", max_threads = 256, types = [f32, f64, i32, u32, i64])]
 pub unsafe fn work_efficient<T: Number>(input: *const T, output: *mut T, sums: *mut T, len: u64, inclusive: u32) {
     let cells = shared_array!(T, Plain);
     // SAFETY: the caller's promise; the cells are this kernel's own.
@@ -65,11 +67,12 @@ pub unsafe fn work_efficient<T: Number>(input: *const T, output: *mut T, sums: *
 /// As [`work_efficient`], with one place left free after every 32 elements.
 ///
 /// Words that lay in one bank, 32 or a multiple of it apart, now move on by one bank for every 32 words: 1 wavefront for
-/// each load and store of every step.
+/// each load and store of every step. Of elements of 8 bytes, whose
+/// halves of a warp take turns, two still meet: 4 wavefronts as long as whole warps are at work, where 2 are the least, then 1.
 ///
 /// # Safety
 /// As [`work_efficient`].
-#[kernel(prefix = "scan", max_threads = 256, types = [f32, u32])]
+#[kernel(prefix = "scan", max_threads = 256, types = [f32, f64, i32, u32, i64])]
 pub unsafe fn work_efficient_skewed<T: Number>(
     input: *const T,
     output: *mut T,
@@ -150,7 +153,7 @@ unsafe fn tree<T: Number, L: Layout>(
 /// # Safety
 /// `output` holds `len` elements, `offsets` one for every `tile` of them; they do not overlap; at least as many threads
 /// as elements.
-#[kernel(prefix = "scan", max_threads = 256, types = [f32, u32])]
+#[kernel(prefix = "scan", max_threads = 256, types = [f32, f64, i32, u32, i64])]
 pub unsafe fn add_offsets<T: Number>(output: *mut T, offsets: *const T, len: u64, tile: u32) {
     let i = global_index_x();
     if i < len {

@@ -96,7 +96,9 @@ impl<T: Element> Counters<T> {
         let is_byte = size_of::<T>() == 1;
         Ok(Self {
             bytes: is_byte
-                .then(|| Counter::new(kernels, "per_warp_padded", Values::OfAByte))
+                // Faster on an H200 than a histogram for each warp, whose atomics take turns no less where a warp's own
+                // lanes meet, and whose counters take eight times as long to clear and to add up.
+                .then(|| Counter::new(kernels, "per_block", Values::OfAByte))
                 .transpose()?,
             shared: Counter::new(kernels, "dynamic", Values::InSharedMemory)?,
             global: Counter::new(kernels, "global_numbers", Values::Any)?,

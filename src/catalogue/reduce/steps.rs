@@ -6,11 +6,13 @@ use std::sync::Arc;
 use kernels_gpu::reduce::{THREADS, WARPS, blocks};
 use tile33_host::reference::{Depth, Estimate, Real, reduce as reference};
 use tile33_host::{DeviceBuffer, Kernel, LaunchConfig, args};
+use tile33_layout::Op;
 
 use super::{
     ArgMax, ArgMin, CompensatedSum, Element, Max, Min, Operation, Reduction, Sum, depth, entry as entry_point,
 };
 use crate::Kernels;
+use crate::catalogue::cost::of_block;
 use crate::catalogue::data::{POISON, Sample};
 use crate::catalogue::error::{not_empty, same_length};
 use crate::catalogue::step::adopted;
@@ -18,7 +20,16 @@ use crate::catalogue::{Access, CatalogueError, Claim, Kind, Launched, Record, St
 
 /// Every reduction, for every element type it exists for.
 pub fn steps() -> Vec<Step> {
-    let mut steps: Vec<Step> = TREES.iter().map(Tree::step).collect();
+    let mut steps = Vec::new();
+    for tree in TREES {
+        steps.extend([
+            tree.step::<f32>(),
+            tree.step::<f64>(),
+            tree.step::<i32>(),
+            tree.step::<u32>(),
+            tree.step::<i64>(),
+        ]);
+    }
     macro_rules! for_each_type {
         ($($ty:ident),*) => {$(
             steps.push(atomic_step::<$ty>());
@@ -169,90 +180,98 @@ fn step<T: Judged>(
     }
 }
 
-/// A textbook's tree, of `f32`.
+/// A textbook's tree.
+#[derive(Clone, Copy)]
 struct Tree {
     name: &'static str,
     lesson: &'static str,
-    /// Loads and stores of shared memory in each step of a block: requests of each of the two loads and of the store, and
-    /// wavefronts of each request.
-    levels: &'static [(u64, u64)],
-    /// Whether the block's elements go through shared memory.
-    in_shared: bool,
+    /// The elements that a thread adds in a step, where they are in shared memory: those of thread t in step s, which adds the
+    /// second to the first.
+    pair: Option<fn(u32, u32) -> [u32; 2]>,
 }
 
 const TREES: [Tree; 3] = [
     Tree {
         name: "interleaved",
         lesson: "neighbours in pairs: a warp's words share a bank",
-        levels: &[(4, 2), (2, 4), (1, 8), (1, 8), (1, 8), (1, 4), (1, 2), (1, 1)],
-        in_shared: true,
+        pair: Some(|t, s| [(2 * t) << s, (2 * t + 1) << s]),
     },
     Tree {
         name: "sequential",
         lesson: "halves in pairs: a warp's words lie side by side",
-        levels: &[(4, 1), (2, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1)],
-        in_shared: true,
+        pair: Some(|t, s| {
+            let half = THREADS as u32 >> (s + 1);
+            // Beyond the first half nobody is at work.
+            if t < half { [t, t + half] } else { [THREADS as u32; 2] }
+        }),
     },
     Tree {
         name: "warp_shuffle",
         lesson: "lanes exchange registers: hardly any shared memory, one barrier",
-        levels: &[],
-        in_shared: false,
+        pair: None,
     },
 ];
 
 impl Tree {
-    fn step(&self) -> Step {
-        let entry = entry_point::<f32>(self.name);
+    fn step<T: Judged>(self) -> Step {
+        let entry = entry_point::<T>(self.name);
         let name = entry.clone();
-        step(
+        let mut step = step(
             self.name,
             entry,
             self.lesson,
-            self.accesses(),
-            move |kernels, values| Ok(Box::new(TreeTrial::new(kernels, &name, values)?)),
-        )
+            self.accesses::<T>(),
+            move |kernels, values: Vec<T>| Ok(Box::new(TreeTrial::new(kernels, &name, values)?)),
+        );
+        // One type goes through all of them: the others differ in width only.
+        if T::NAME != f32::NAME {
+            step.edge_sizes.retain(|size| size[0] <= 5_000);
+        }
+        step
     }
 
-    fn accesses(&self) -> Vec<Access> {
+    fn accesses<T>(&self) -> Vec<Access> {
         let blocks = (CLAIMED_LEN / THREADS) as u64;
         let warps = WARPS as u64;
+        let bytes = size_of::<T>();
+        let shared =
+            |op, what: &str, place: &dyn Fn(u32) -> Option<u32>| of_block(op, what, blocks, bytes, THREADS, place);
         let mut accesses = vec![
-            Access::new(Kind::GlobalLoad, "a warp's elements", blocks * warps, 4),
+            Access::new(Kind::GlobalLoad, "a warp's elements", blocks * warps, bytes as u64),
             Access::new(Kind::GlobalStore, "the block's result", blocks, 1),
         ];
-        if self.in_shared {
-            accesses.push(Access::new(Kind::SharedStore, "a warp's elements", blocks * warps, 1));
-        } else {
+        let Some(pair) = self.pair else {
             accesses.push(Access::new(Kind::SharedStore, "a warp's result", blocks * warps, 1));
+            accesses.extend(shared(Op::Load, "the results of the warps", &|t| {
+                (t < WARPS as u32).then_some(t)
+            }));
+            return accesses;
+        };
+        accesses.extend(shared(Op::Store, "a warp's elements", &Some));
+        for step in 0..THREADS.trailing_zeros() {
+            let of = |which: usize| move |t| Some(pair(t, step)[which]).filter(|&place| place < THREADS as u32);
+            let what = format!("step {step}");
+            accesses.extend(shared(Op::Load, &what, &of(0)));
+            accesses.extend(shared(Op::Load, &what, &of(1)));
+            accesses.extend(shared(Op::Store, &what, &of(0)));
         }
-        accesses.push(Access::new(
-            Kind::SharedLoad,
-            "the result, or those of the warps",
-            blocks,
-            1,
-        ));
-        for (level, &(requests, wavefronts)) in self.levels.iter().enumerate() {
-            let what = format!("step {level}");
-            accesses.push(Access::new(Kind::SharedLoad, &*what, 2 * blocks * requests, wavefronts));
-            accesses.push(Access::new(Kind::SharedStore, what, blocks * requests, wavefronts));
-        }
+        accesses.push(Access::new(Kind::SharedLoad, "the result", blocks, 1));
         accesses
     }
 }
 
 /// Launched on its own results until one is left.
-struct TreeTrial {
+struct TreeTrial<T> {
     kernel: Kernel,
-    values: Vec<f32>,
-    input: DeviceBuffer<f32>,
+    values: Vec<T>,
+    input: DeviceBuffer<T>,
     /// The results of a pass, and of the next one.
-    results: [DeviceBuffer<f32>; 2],
+    results: [DeviceBuffer<T>; 2],
     passes: u64,
 }
 
-impl TreeTrial {
-    fn new(kernels: &Kernels, entry: &str, values: Vec<f32>) -> Result<Self, CatalogueError> {
+impl<T: Judged> TreeTrial<T> {
+    fn new(kernels: &Kernels, entry: &str, values: Vec<T>) -> Result<Self, CatalogueError> {
         let device = kernels.device();
         let blocks = values.len().div_ceil(THREADS);
         Ok(Self {
@@ -265,7 +284,7 @@ impl TreeTrial {
     }
 }
 
-impl Trial for TreeTrial {
+impl<T: Judged> Trial for TreeTrial<T> {
     fn launch(&mut self) -> Result<Vec<Launched>, CatalogueError> {
         for results in &mut self.results {
             results.fill_bytes(POISON)?;
@@ -295,7 +314,7 @@ impl Trial for TreeTrial {
     fn difference(&self) -> Result<Option<String>, CatalogueError> {
         let results = &self.results[usize::from(self.passes.is_multiple_of(2))];
         let depth = Depth(self.passes * u64::from(THREADS.trailing_zeros()));
-        Ok(outside(reference::sum(&self.values, depth), results.to_vec()?[0]))
+        Ok(T::wrong_sum(&self.values, depth, results.to_vec()?[0]))
     }
 
     fn bytes(&self) -> u64 {

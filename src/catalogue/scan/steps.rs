@@ -3,12 +3,16 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use kernels_gpu::scan::{HILLIS_STEELE_TILE, LOOK_BACK_WARPS, ROUNDS, State, THREADS, TREE_TILE, look_back_tile};
+use kernels_gpu::scan::{
+    HILLIS_STEELE_TILE, LOOK_BACK_WARPS, Offset, Plain, ROUNDS, State, THREADS, TREE_TILE, look_back_tile,
+};
 use tile33_host::reference::{Depth, Estimate, Real, first_outside, scan as reference};
 use tile33_host::{DeviceBuffer, Kernel, LaunchConfig, args, compare};
+use tile33_layout::{Op, StaticLayout};
 
 use super::{Element, Exclusive, Inclusive, Kind, LookBack, PROBLEM, depth, entry as entry_point};
 use crate::Kernels;
+use crate::catalogue::cost::of_block;
 use crate::catalogue::data::{POISON, Sample};
 use crate::catalogue::error::{not_empty, same_length};
 use crate::catalogue::step::adopted;
@@ -18,8 +22,13 @@ use crate::catalogue::{Access, CatalogueError, Claim, Kind as AccessKind, Launch
 pub fn steps() -> Vec<Step> {
     let mut steps = Vec::new();
     for tile in &TILES {
-        steps.push(tile.step::<f32>());
-        steps.push(tile.step::<u32>());
+        steps.extend([
+            tile.step::<f32>(),
+            tile.step::<f64>(),
+            tile.step::<i32>(),
+            tile.step::<u32>(),
+            tile.step::<i64>(),
+        ]);
     }
     macro_rules! for_each_type {
         ($($ty:ident),*) => {$(
@@ -117,7 +126,8 @@ struct Tiles {
     tile: usize,
     /// Additions that an element of a tile passes through at most.
     depth: u64,
-    accesses: fn() -> Vec<Access>,
+    /// What is accessed, for elements of so many bytes.
+    accesses: fn(usize) -> Vec<Access>,
 }
 
 const TILES: [Tiles; 3] = [
@@ -133,84 +143,79 @@ const TILES: [Tiles; 3] = [
         lesson: "few additions, but strides that double: up to 16 words in a bank",
         tile: TREE_TILE,
         depth: 2 * TREE_TILE.trailing_zeros() as u64,
-        accesses: || tree_accesses(&[2, 4, 8, 16, 16, 8, 4, 2, 1]),
+        accesses: tree_accesses::<Plain>,
     },
     Tiles {
         name: "work_efficient_skewed",
         lesson: "one place left free after every 32 spreads the tree over the banks",
         tile: TREE_TILE,
         depth: 2 * TREE_TILE.trailing_zeros() as u64,
-        accesses: || tree_accesses(&[1; 9]),
+        accesses: tree_accesses::<Offset>,
     },
 ];
 
-/// Warps that make an access when `threads` threads do.
-fn warps(threads: usize) -> u64 {
-    threads.div_ceil(32) as u64
-}
-
-fn hillis_steele_accesses() -> Vec<Access> {
+fn hillis_steele_accesses(bytes: usize) -> Vec<Access> {
     let blocks = (CLAIMED_LEN / HILLIS_STEELE_TILE) as u64;
-    let levels = u64::from(HILLIS_STEELE_TILE.trailing_zeros());
-    let all = blocks * warps(THREADS);
-    // In the step of distance d the first d threads of the block load nothing: whole warps of them from d = 32 on.
-    let loading: u64 = (0..levels).map(|level| warps(THREADS) - (1u64 << level) / 32).sum();
-    vec![
-        Access::new(AccessKind::GlobalLoad, "a warp's elements", all, 4),
-        Access::new(
-            AccessKind::SharedStore,
-            "a warp's sums, each step",
-            all * (levels + 1),
-            1,
-        ),
-        Access::new(AccessKind::SharedLoad, "the sums d places before", blocks * loading, 1),
-        Access::new(AccessKind::SharedLoad, "the sums one place before", all, 1),
-        Access::new(AccessKind::GlobalStore, "a warp's sums", all, 4),
+    let levels = HILLIS_STEELE_TILE.trailing_zeros();
+    let all = blocks * WARPS;
+    let mut accesses = vec![
+        Access::new(AccessKind::GlobalLoad, "a warp's elements", all, bytes as u64),
+        Access::new(AccessKind::GlobalStore, "a warp's sums", all, bytes as u64),
         Access::new(AccessKind::GlobalStore, "the tile's sum", blocks, 1),
-    ]
+    ];
+    let shared = |op, what: &str, times: u64, place: &dyn Fn(u32) -> Option<u32>| {
+        of_block(op, what, times * blocks, bytes, THREADS, place)
+    };
+    let stores = u64::from(levels) + 1;
+    accesses.extend(shared(Op::Store, "a warp's sums, each step", stores, &Some));
+    for level in 0..levels {
+        // The first threads of the block have nothing so far before them.
+        let before = |t: u32| t.checked_sub(1 << level);
+        accesses.extend(shared(Op::Load, "the sums d places before", 1, &before));
+    }
+    accesses.extend(shared(Op::Load, "the sums one place before", 1, &|t| t.checked_sub(1)));
+    accesses
 }
 
-/// `wavefronts` of each step, from neighbours to the root.
-fn tree_accesses(wavefronts: &[u64]) -> Vec<Access> {
+/// Warps of a block.
+const WARPS: u64 = (THREADS / 32) as u64;
+
+/// By where the tree's elements lie.
+fn tree_accesses<L: StaticLayout>(bytes: usize) -> Vec<Access> {
     let blocks = (CLAIMED_LEN / TREE_TILE) as u64;
-    let elements = blocks * 2 * warps(THREADS);
+    let elements = 2 * blocks * WARPS;
     let mut accesses = vec![
-        Access::new(AccessKind::GlobalLoad, "a warp's elements", elements, 4),
-        Access::new(AccessKind::SharedStore, "a warp's elements", elements, 1),
+        Access::new(AccessKind::GlobalLoad, "a warp's elements", elements, bytes as u64),
         Access::new(AccessKind::SharedLoad, "the root", blocks, 1),
         Access::new(AccessKind::SharedStore, "zero to the root", blocks, 1),
         Access::new(AccessKind::GlobalStore, "the tile's sum", blocks, 1),
-        Access::new(AccessKind::SharedLoad, "a warp's sums", elements, 1),
-        Access::new(AccessKind::GlobalStore, "a warp's sums", elements, 4),
+        Access::new(AccessKind::GlobalStore, "a warp's sums", elements, bytes as u64),
     ];
-    for (level, &wavefronts) in wavefronts.iter().enumerate() {
-        let requests = blocks * warps(THREADS >> level);
-        accesses.extend([
-            Access::new(
-                AccessKind::SharedLoad,
-                format!("up, step {level}: left and right"),
-                2 * requests,
-                wavefronts,
-            ),
-            Access::new(
-                AccessKind::SharedStore,
-                format!("up, step {level}: right"),
-                requests,
-                wavefronts,
-            ),
-            Access::new(
-                AccessKind::SharedLoad,
-                format!("down, step {level}: left and right"),
-                2 * requests,
-                wavefronts,
-            ),
-            Access::new(
-                AccessKind::SharedStore,
-                format!("down, step {level}: left and right"),
-                2 * requests,
-                wavefronts,
-            ),
-        ]);
+    let shared = |op, what: &str, times: u64, cell: &dyn Fn(u32) -> u32| {
+        let place = |t| Some(cell(t)).filter(|&cell| cell < TREE_TILE as u32);
+        let place = |t| place(t).map(|cell| L::NEW.offset(0, cell));
+        of_block(op, what, times * blocks, bytes, THREADS, place)
+    };
+    for half in [0, THREADS as u32] {
+        accesses.extend(shared(Op::Store, "a warp's elements", 1, &|t| t + half));
+        accesses.extend(shared(Op::Load, "a warp's sums", 1, &|t| t + half));
+    }
+    for level in 0..TREE_TILE.trailing_zeros() {
+        let distance = 1u32 << level;
+        let right = |t: u32| 2 * distance * (t + 1) - 1;
+        // A thread without a right element has no left one either.
+        let left = |t: u32| {
+            if right(t) < TREE_TILE as u32 {
+                right(t) - distance
+            } else {
+                right(t)
+            }
+        };
+        // Up: left and right are read and right is written. Down: both are read and written.
+        accesses.extend(shared(Op::Load, &format!("step {level}: left"), 2, &left));
+        accesses.extend(shared(Op::Load, &format!("step {level}: right"), 2, &right));
+        accesses.extend(shared(Op::Store, &format!("step {level}: right"), 2, &right));
+        accesses.extend(shared(Op::Store, &format!("step {level}: left"), 1, &left));
     }
     accesses
 }
@@ -218,13 +223,18 @@ fn tree_accesses(wavefronts: &[u64]) -> Vec<Access> {
 impl Tiles {
     fn step<T: Judged>(self) -> Step {
         let entry = entry_point::<T>(self.name);
-        step(
+        let mut step = step(
             self.name,
             entry,
             self.lesson,
-            (CLAIMED_LEN, (self.accesses)()),
+            (CLAIMED_LEN, (self.accesses)(size_of::<T>())),
             move |kernels, values| Ok(Box::new(TilesTrial::<T>::new(kernels, self, values)?)),
-        )
+        );
+        // One type goes through all of them: the others differ in width only.
+        if T::NAME != f32::NAME {
+            step.edge_sizes.retain(|size| size[0] <= 5_000);
+        }
+        step
     }
 }
 

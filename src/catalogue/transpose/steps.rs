@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use kernels_gpu::transpose::TILE;
 use tile33_host::{DeviceBuffer, compare, reference};
-use tile33_layout::{Op, Space, WarpAccess};
+use tile33_layout::Op;
 
 use super::batched::{Batched, named as batched_named};
 use super::entry as entry_point;
 use super::in_place::{self, InPlace};
 use crate::Kernels;
+use crate::catalogue::cost::wavefronts;
 use crate::catalogue::data::{POISON, Sample};
 use crate::catalogue::step::adopted;
 use crate::catalogue::{Access, CatalogueError, Claim, Kind, Launched, Record, Step, Trial};
@@ -191,10 +192,10 @@ fn accesses<T: Element>(variant: &Variant, [matrices, rows, cols]: [usize; 3]) -
     if variant.vectors {
         return vector_accesses::<T>(variant, count);
     }
-    let bytes = size_of::<T>() as u32;
+    let bytes = size_of::<T>();
     // One request for each row of each tile.
     let requests = (count / TILE as usize) as u64;
-    let row = u64::from(bytes);
+    let row = bytes as u64;
     let (written, sectors) = if variant.name == "naive" {
         ("a column of the output", 32)
     } else {
@@ -207,7 +208,7 @@ fn accesses<T: Element>(variant: &Variant, [matrices, rows, cols]: [usize; 3]) -
     let padded = Variant::named("padded").and_then(|padded| padded.tile(T::KERNEL));
     // The dynamic variant's usual tile is the padded one's.
     if let Some(tile) = variant.tile(T::KERNEL).or(padded.filter(|_| variant.dynamic)) {
-        let cost = |op, place: &dyn Fn(u32) -> u32| wavefronts(op, bytes, |lane| place(lane) * bytes);
+        let cost = |op, place: &dyn Fn(u32) -> u32| wavefronts(op, bytes, |lane| Some(place(lane))).unwrap_or(0);
         // Where elements are smaller than a word, columns differ: two lanes' elements may share a word or not.
         let each = requests / 32;
         accesses.extend((0..32).flat_map(|i| {
@@ -242,21 +243,16 @@ fn vector_accesses<T: Element>(variant: &Variant, count: usize) -> Vec<Access> {
         let [width, ..] = variant.block(T::KERNEL);
         // Of the first warp, whose threads have these vectors of a row and these rows of squares.
         let (vector, square) = (|lane| lane % width * lanes, |lane| lane / width * lanes);
-        let bytes = size_of::<T>() as u32;
-        let store = wavefronts(Op::Store, 16, |lane| tile.offset(vector(lane), square(lane)) * bytes);
-        let load = wavefronts(Op::Load, 16, |lane| tile.offset(square(lane), vector(lane)) * bytes);
+        // The bank model takes what a lane moves for an element, and the layout numbers elements.
+        let cost = |op, place: &dyn Fn(u32) -> u32| wavefronts(op, 16, |lane| Some(place(lane) / lanes)).unwrap_or(0);
+        let store = cost(Op::Store, &|lane| tile.offset(vector(lane), square(lane)));
+        let load = cost(Op::Load, &|lane| tile.offset(square(lane), vector(lane)));
         accesses.extend([
             Access::new(Kind::SharedStore, "columns of vectors of the tile", requests, store),
             Access::new(Kind::SharedLoad, "rows of the tile", requests, load),
         ]);
     }
     accesses
-}
-
-/// What a warp's access to shared memory costs.
-fn wavefronts(op: Op, bytes: u32, address: impl Fn(u32) -> u32) -> u64 {
-    let access = WarpAccess::from_fn(Space::Shared, op, bytes, |lane| Some(u64::from(address(lane))));
-    access.map_or(0, |access| access.wavefronts().into())
 }
 
 /// The kernel, ready to launch.
