@@ -54,6 +54,15 @@ fn every_step_costs_what_it_claims() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Arrays that a kernel indexes with a number known only at run time, and registers that the compiler gives up, lie in local
+/// memory: slow, and easily brought about by a loop that is not written out.
+#[test]
+fn no_kernel_has_local_memory() {
+    for file in tile33::kernels::PTX {
+        assert!(!file.text.contains(".local"), "{} has local memory", file.name);
+    }
+}
+
 #[test]
 fn no_two_steps_have_the_same_entry_point_and_every_one_is_in_the_ptx() {
     let names: Vec<&str> = tile33::kernels::names().collect();

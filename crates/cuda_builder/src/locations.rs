@@ -3,8 +3,8 @@
 //! LLVM says for each instruction where it was written and, as a comment, through which calls it was inlined. Written it
 //! was in `core` or `cuda_std`, mostly: a load is a line of a pointer's or a tile's `read`. Whoever looks for the cost of a
 //! kernel's line wants the kernel's line, and three quarters of the text of a module are such comments. So each `.loc`
-//! becomes the innermost place in the kernel crate itself, and its comment keeps the kernel crate's places only. Where
-//! the line stays the same, and with it the lines that it was inlined at, no second `.loc` is needed.
+//! becomes the innermost place in the kernel crate itself, without a comment: programs carry the PTX with them. Where the
+//! line stays the same no second `.loc` is needed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,14 +16,15 @@ pub(crate) fn of_the_kernel_crate(ptx: &str, folder: &str) -> String {
     }
     let mut files = Files::of(ptx);
     let mut out = String::with_capacity(ptx.len() / 2);
-    let mut last = Vec::new();
+    let mut last = None;
     for line in ptx.lines() {
         if let Some(location) = line.trim_start().strip_prefix(".loc\t") {
-            let places = own_places(location, folder);
-            let lines: Vec<_> = places.iter().map(|place| (place.path, place.line)).collect();
-            if !lines.is_empty() && lines != last {
-                out.push_str(&files.directive(&places, folder));
-                last = lines;
+            if let Some(Place { path, line, column }) = own_place(location, folder)
+                && last != Some((path, line))
+            {
+                // Writing to a string cannot fail.
+                let _ = writeln!(out, "\t.loc\t{} {line} {column}", files.number(path));
+                last = Some((path, line));
             }
             continue;
         }
@@ -31,7 +32,7 @@ pub(crate) fn of_the_kernel_crate(ptx: &str, folder: &str) -> String {
             continue;
         }
         if line.starts_with('{') || line.starts_with(".file") {
-            last.clear();
+            last = None;
         }
         out.push_str(line);
         out.push('\n');
@@ -68,28 +69,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The `.loc` of the first of the places, inlined at the others.
-    fn directive(&mut self, places: &[Place<'a>], folder: &str) -> String {
-        let [Place { path, line, column }, outer @ ..] = places else {
-            return String::new();
-        };
-        let mut text = format!("\t.loc\t{} {line} {column}", self.number(path));
-        if !outer.is_empty() {
-            text.push_str(" // in");
-            for Place { path, line, column } in outer {
-                // The end of a path is enough to tell the crate's files apart.
-                let _ = write!(
-                    text,
-                    " @[ {}:{line}:{column}",
-                    path.strip_prefix(folder).unwrap_or(path)
-                );
-            }
-            text.push_str(&" ]".repeat(outer.len()));
-        }
-        text.push('\n');
-        text
-    }
-
+    /// The number of a file; one that has none gets one.
     fn number(&mut self, path: &'a str) -> u32 {
         if let Some(number) = self.numbers.get(path).or_else(|| self.added.get(path)) {
             return *number;
@@ -119,13 +99,11 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The places of a `.loc` in the kernel crate, the innermost first. Line 0 is LLVM's for code that belongs to no line.
-fn own_places<'a>(location: &'a str, folder: &str) -> Vec<Place<'a>> {
+/// The innermost place of a `.loc` in the kernel crate. Line 0 is LLVM's for code that belongs to no line.
+fn own_place<'a>(location: &'a str, folder: &str) -> Option<Place<'a>> {
     let comment = location.split_once("//").map_or("", |(_, comment)| comment);
-    let places = comment.split(" @[ ").filter_map(Place::read);
-    places
-        .filter(|place| place.path.starts_with(folder) && place.line != "0")
-        .collect()
+    let mut places = comment.split(" @[ ").filter_map(Place::read);
+    places.find(|place| place.path.starts_with(folder) && place.line != "0")
 }
 
 #[cfg(test)]
@@ -155,7 +133,7 @@ $L__BB0_1:
         let expected = "\
 .entry k()
 {
-\t.loc\t1 20 9 // in @[ src/b.rs:30:2 ]
+\t.loc\t1 20 9
 \tadd.s32 \t%r1, %r2, %r3;
 \tadd.s32 \t%r1, %r1, %r3;
 \tadd.s32 \t%r1, %r1, %r4;

@@ -30,7 +30,8 @@
 //! Blocks of [`SIMPLE_BLOCK`], [`TILE_BLOCK`], [`THREADS`] or [`TENSOR_THREADS`] threads, as many as [`blocks`] says, in one row: a grid is
 //! higher along x than along y.
 
-/// Repeats a block with each of the numbers as a constant. Written out, so that arrays indexed by it stay in registers.
+/// Repeats a block with each of the numbers as a constant. Written out, so that arrays indexed by it stay in registers: the
+/// closure that `unrolled` takes may stay a function where it is as large as a product of fragments.
 macro_rules! written_out {
     ($i:ident in [$($number:literal)*] => $body:block) => { written_out!(@ $i $body $($number)*) };
     (@ $i:ident $body:block $($number:literal)*) => {$(

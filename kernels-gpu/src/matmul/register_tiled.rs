@@ -2,10 +2,11 @@
 
 use cuda_std::layout::Layout;
 use cuda_std::prelude::*;
+use cuda_std::unrolled;
 use cuda_std::vector::Vector16;
 
 use super::operand::{Float, Operand, TRANSPOSED_A, TRANSPOSED_B, Target};
-use super::shape::{DEPTH, MICRO, Panel, SIDE, TwoPanels};
+use super::shape::{FourPanels, MICRO, Panel, SIDE, TwoPanels};
 use super::staging::Staging;
 
 /// The part of the block's tile of C that is a thread's: [`MICRO`] rows and columns, in pieces of a vector's length.
@@ -50,7 +51,7 @@ impl Place {
 #[inline(always)]
 unsafe fn fragment<T: Float, L: Layout>(tile: SharedTile<T, L>, row: u32, first: u32, step: u32) -> [T; MICRO] {
     let mut elements = [T::ZERO; MICRO];
-    written_out!(i in [0 1 2 3 4 5 6 7] => {
+    unrolled::<8>(|i| {
         if i.is_multiple_of(T::LANES) {
             let piece = (i / T::LANES) as u32;
             // SAFETY: the caller's promise.
@@ -61,20 +62,24 @@ unsafe fn fragment<T: Float, L: Layout>(tile: SharedTile<T, L>, row: u32, first:
     elements
 }
 
-/// Adds the products of [`DEPTH`] columns of A's tile and rows of B's, which start at row `first`.
+/// The tiles of A and B in shared memory.
+type Tiles<T, L> = (SharedTile<T, L>, SharedTile<T, L>);
+
+/// A thread's sums.
+type Sums<T> = [[T; MICRO]; MICRO];
+
+/// Adds the products of `STEPS` columns of A's tile and rows of B's, from row `first` on.
 ///
 /// # Safety
 /// The tiles were written, and nobody writes them at the same time.
 #[inline(always)]
-unsafe fn multiply<T: Float, L: Layout>(
-    tile_a: SharedTile<T, L>,
-    tile_b: SharedTile<T, L>,
+unsafe fn multiply<T: Float, L: Layout, const STEPS: usize>(
+    (tile_a, tile_b): Tiles<T, L>,
     first: u32,
     place: Place,
-    sums: &mut [[T; MICRO]; MICRO],
+    sums: &mut Sums<T>,
 ) {
-    const { assert!(DEPTH == 8, "as many steps as are written out") };
-    written_out!(step in [0 1 2 3 4 5 6 7] => {
+    unrolled::<STEPS>(|step| {
         let row = first + step as u32;
         // SAFETY: the caller's promise.
         let (x, y) = unsafe {
@@ -83,8 +88,105 @@ unsafe fn multiply<T: Float, L: Layout>(
                 fragment(tile_b, row, place.col, Place::col_step::<T>()), // lanes: 8 vectors side by side
             )
         };
-        written_out!(i in [0 1 2 3 4 5 6 7] => { written_out!(j in [0 1 2 3 4 5 6 7] => { sums[i][j] = x[i].fma(y[j], sums[i][j]); }); });
+        unrolled::<8>(|i| {
+            unrolled::<8>(|j| {
+                sums[i][j] = x[i].fma(y[j], sums[i][j]);
+            });
+        });
     });
+}
+
+/// The same for `depth` rows, in a loop of `STEPS` at a time: less code.
+///
+/// # Safety
+/// As [`multiply`].
+#[inline(always)]
+unsafe fn multiply_in_steps<T: Float, L: Layout, const STEPS: usize>(
+    tiles: Tiles<T, L>,
+    first: u32,
+    depth: u32,
+    place: Place,
+    sums: &mut Sums<T>,
+) {
+    let mut step = 0;
+    while step < depth {
+        // SAFETY: the caller's promise.
+        unsafe { multiply::<T, L, STEPS>(tiles, first + step, place, sums) };
+        step += STEPS as u32;
+    }
+}
+
+/// All products, a tile after the other.
+///
+/// # Safety
+/// The tiles are the block's alone, with [`Staging::DEPTH`] rows at least.
+#[inline(always)]
+unsafe fn one_by_one<T: Float, L: Layout, const VECTORS: usize>(
+    tiles: Tiles<T, L>,
+    k: u32,
+    (a, b): (Staging<T, VECTORS>, Staging<T, VECTORS>),
+    place: Place,
+    sums: &mut Sums<T>,
+) {
+    let depth = Staging::<T, VECTORS>::DEPTH;
+    let mut first = 0;
+    while first < k {
+        // SAFETY: the caller's promise; a barrier parts the tiles' writes from their reads, and these from the next writes.
+        unsafe {
+            a.put(tiles.0, 0, a.fetch(first));
+            b.put(tiles.1, 0, b.fetch(first));
+            sync_threads();
+            multiply_in_steps::<T, L, 8>(tiles, 0, depth, place, sums);
+            sync_threads();
+        }
+        first += depth;
+    }
+}
+
+/// All products, with the next tile on its way while the present one is multiplied.
+///
+/// Only for operands that are whole across, with `along_k` known when compiling: nothing but loads, stores and products is
+/// then in the loop, and the assembler can mix them.
+///
+/// # Safety
+/// The tiles are the block's alone, with twice [`Staging::DEPTH`] rows.
+#[inline(always)]
+unsafe fn overlapped<T: Float, L: Layout, const VECTORS: usize, const STEPS: usize>(
+    tiles: Tiles<T, L>,
+    k: u32,
+    (a, b): (Staging<T, VECTORS>, Staging<T, VECTORS>),
+    place: Place,
+    sums: &mut Sums<T>,
+) {
+    let depth = const {
+        assert!(Staging::<T, VECTORS>::DEPTH == STEPS as u32);
+        STEPS as u32
+    };
+    // SAFETY: the caller's promise. Between two barriers one of the tiles is read and the other written.
+    unsafe {
+        let put = |tile, fetched: (_, _)| {
+            a.put(tiles.0, tile, fetched.0);
+            b.put(tiles.1, tile, fetched.1);
+            sync_threads();
+        };
+        put(0, (a.fetch(0), b.fetch(0)));
+        let (mut next, mut present) = (depth, 0);
+        while next + depth <= k {
+            let fetched = (a.fetch_whole(next), b.fetch_whole(next));
+            multiply::<T, L, STEPS>(tiles, present, place, sums);
+            present = depth - present;
+            put(present, fetched);
+            next += depth;
+        }
+        // What is left of k is no whole tile.
+        if next < k {
+            let fetched = (a.fetch(next), b.fetch(next));
+            multiply_in_steps::<T, L, 2>(tiles, present, depth, place, sums);
+            present = depth - present;
+            put(present, fetched);
+        }
+        multiply_in_steps::<T, L, 2>(tiles, present, depth, place, sums);
+    }
 }
 
 /// Writes a thread's part of C.
@@ -93,9 +195,9 @@ unsafe fn multiply<T: Float, L: Layout>(
 /// As [`Target::store`].
 #[inline(always)]
 unsafe fn finish<T: Float>(c: Target<T>, (row, col): (u32, u32), place: Place, sums: &[[T; MICRO]; MICRO]) {
-    written_out!(i in [0 1 2 3 4 5 6 7] => {
+    unrolled::<8>(|i| {
         let row = row + place.row + (i / T::LANES) as u32 * Place::row_step::<T>() + (i % T::LANES) as u32;
-        written_out!(j in [0 1 2 3 4 5 6 7] => {
+        unrolled::<8>(|j| {
             if j.is_multiple_of(T::LANES) {
                 let col = col + place.col + (j / T::LANES) as u32 * Place::col_step::<T>();
                 let mut piece = Vector16::ZERO;
@@ -121,7 +223,7 @@ pub(super) fn tile_of_block(m: u32, n: u32) -> (u32, u32) {
 }
 
 macro_rules! kernels {
-    ($ty:ident: $vectors:literal vectors, min_blocks = $min_blocks:literal, $register_tiled:ident, $double_buffered:ident) => {
+    ($ty:ident: $vectors:literal vectors, $deep:literal vectors of $steps:literal steps in $panels:ty, min_blocks = $min_blocks:literal, $register_tiled:ident, $double_buffered:ident) => {
         /// Every thread makes 8 x 8 of C: of two vectors of eight, 64 products.
         ///
         /// Global memory is read and written 16 bytes a lane, 16 sectors a request, all used; where a leading dimension is
@@ -157,18 +259,9 @@ macro_rules! kernels {
             );
             let place = Place::of_thread::<$ty>();
             let mut sums = [[0.0; MICRO]; MICRO];
-            // SAFETY: the caller's promise; a barrier parts the tiles' writes from their reads, and these from the next
-            // writes.
+            // SAFETY: the caller's promise; the tiles are this kernel's own.
             unsafe {
-                let mut first = 0;
-                while first < k {
-                    a.put(tile_a, 0, a.fetch(first));
-                    b.put(tile_b, 0, b.fetch(first));
-                    sync_threads();
-                    multiply(tile_a, tile_b, 0, place, &mut sums);
-                    sync_threads();
-                    first += DEPTH;
-                }
+                one_by_one((tile_a, tile_b), k, (a, b), place, &mut sums);
                 finish(Target::new(c, m, n, ldc, alpha, beta), (row, col), place, &sums);
             }
         }
@@ -176,7 +269,8 @@ macro_rules! kernels {
         /// As the one with a tile in registers, but the next tiles are on their way while it multiplies: from global memory
         /// into registers, and from there to the second of two tiles in shared memory.
         ///
-        /// The same accesses; one barrier for each tile, not two.
+        /// The same accesses; one barrier for each tile, not two. At the edges of C, and where vectors of 16 bytes cannot be
+        /// read, a block fetches each tile when it needs it.
         ///
         /// # Safety
         /// As [`naive`](super::naive), with blocks of [`THREADS`](super::THREADS) threads.
@@ -196,37 +290,30 @@ macro_rules! kernels {
             ldc: u32,
             transposed: u32,
         ) {
-            let (tiles_a, tiles_b) = (shared_tile!($ty, TwoPanels), shared_tile!($ty, TwoPanels));
+            let (tiles_a, tiles_b) = (shared_tile!($ty, $panels), shared_tile!($ty, $panels));
             let a = Operand::new(a, m, k, lda, transposed & TRANSPOSED_A > 0).transpose();
             let b = Operand::new(b, k, n, ldb, transposed & TRANSPOSED_B > 0);
             let (row, col) = tile_of_block(m, n);
             let (a, b) = (
-                Staging::<$ty, $vectors>::new(a, row),
-                Staging::<$ty, $vectors>::new(b, col),
+                Staging::<$ty, $deep>::new(a, row),
+                Staging::<$ty, $deep>::new(b, col),
             );
             let place = Place::of_thread::<$ty>();
             let mut sums = [[0.0; MICRO]; MICRO];
-            // SAFETY: the caller's promise. Between two barriers one of the tiles is read and the other written.
+            let tiles = (tiles_a, tiles_b);
+            // SAFETY: the caller's promise; the tiles are this kernel's own.
             unsafe {
-                a.put(tiles_a, 0, a.fetch(0));
-                b.put(tiles_b, 0, b.fetch(0));
-                sync_threads();
-                let (mut first, mut present) = (0, 0);
-                while first < k {
-                    let next = first + DEPTH;
-                    let fetched = if next < k {
-                        Some((a.fetch(next), b.fetch(next)))
-                    } else {
-                        None
+                macro_rules! overlapped {
+                    ($a:literal, $b:literal) => {
+                        overlapped::<_, _, _, $steps>(tiles, k, (a.along_k($a), b.along_k($b)), place, &mut sums)
                     };
-                    multiply(tiles_a, tiles_b, present, place, &mut sums);
-                    present = DEPTH - present;
-                    if let Some((next_a, next_b)) = fetched {
-                        a.put(tiles_a, present, next_a);
-                        b.put(tiles_b, present, next_b);
-                        sync_threads();
-                    }
-                    first = next;
+                }
+                match (a.is_whole() && b.is_whole(), a.is_along_k(), b.is_along_k()) {
+                    (false, ..) => one_by_one(tiles, k, (a, b), place, &mut sums),
+                    (true, false, false) => overlapped!(false, false),
+                    (true, false, true) => overlapped!(false, true),
+                    (true, true, false) => overlapped!(true, false),
+                    (true, true, true) => overlapped!(true, true),
                 }
                 finish(Target::new(c, m, n, ldc, alpha, beta), (row, col), place, &sums);
             }
@@ -234,5 +321,5 @@ macro_rules! kernels {
     };
 }
 
-kernels!(f32: 1 vectors, min_blocks = 2, register_tiled_f32, double_buffered_f32);
-kernels!(f64: 2 vectors, min_blocks = 1, register_tiled_f64, double_buffered_f64);
+kernels!(f32: 1 vectors, 2 vectors of 16 steps in FourPanels, min_blocks = 2, register_tiled_f32, double_buffered_f32);
+kernels!(f64: 2 vectors, 2 vectors of 8 steps in TwoPanels, min_blocks = 1, register_tiled_f64, double_buffered_f64);

@@ -32,6 +32,9 @@ pub type Panel = RowMajor<8, 128, 132>;
 /// Two [`Panel`]s, one after the other.
 pub type TwoPanels = RowMajor<16, 128, 132>;
 
+/// Four [`Panel`]s, one after the other.
+pub type FourPanels = RowMajor<32, 128, 132>;
+
 /// Threads of a block of the kernels with tensor cores, which makes [`SIDE`] rows and columns of C: four warps with 64 each.
 pub const TENSOR_THREADS: u32 = 128;
 

@@ -2,12 +2,13 @@
 
 use cuda_std::layout::Layout;
 use cuda_std::prelude::*;
+use cuda_std::unrolled;
 use cuda_std::vector::Vector16;
 
 use super::operand::{Float, Operand};
-use super::shape::{DEPTH, SIDE, THREADS};
+use super::shape::{SIDE, THREADS};
 
-/// One thread's part: `VECTORS` vectors of every tile. A tile is [`DEPTH`] rows, along k, of [`SIDE`] columns.
+/// One thread's part: `VECTORS` vectors of every tile. A tile is `DEPTH` rows, along k, of [`SIDE`] columns.
 ///
 /// | k is, in memory | a warp reads | sectors | and stores | wavefronts `f32`, `f64` |
 /// |---|---|---|---|---|
@@ -33,15 +34,48 @@ pub(super) struct Staging<T, const VECTORS: usize> {
 impl<T: Float, const VECTORS: usize> Staging<T, VECTORS> {
     const LANES: u32 = T::LANES as u32;
 
+    /// Rows of a tile: what the threads' vectors fill.
+    pub(super) const DEPTH: u32 = VECTORS as u32 * Self::LANES * THREADS / SIDE;
+
+    /// Whether all columns of the tiles are there and vectors are aligned, so that [`fetch_whole`](Self::fetch_whole) may
+    /// be called.
+    #[inline(always)]
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Whether k is along the rows in memory.
+    #[inline(always)]
+    pub(super) fn is_along_k(&self) -> bool {
+        self.along_k
+    }
+
+    /// The same with a constant for [`is_along_k`](Self::is_along_k), which has this value.
+    #[inline(always)]
+    pub(super) fn along_k(self, along_k: bool) -> Self {
+        Self { along_k, ..self }
+    }
+
+    /// Address of a vector of the tile from row `first` on.
+    #[inline(always)]
+    fn at(&self, first: u32, v: usize) -> *const T {
+        let start = self.start.wrapping_add(first as usize * self.row_step as usize);
+        start.wrapping_add(v * self.vector_step as usize)
+    }
+
+    /// Reads the tile from row `first` on, all of which is there.
+    ///
+    /// # Safety
+    /// As [`fetch`](Self::fetch); [`is_whole`](Self::is_whole), and there are all rows.
+    #[inline(always)]
+    pub(super) unsafe fn fetch_whole(&self, first: u32) -> [Vector16<T>; VECTORS] {
+        // SAFETY: the caller's promise.
+        filled(|v| unsafe { *self.at(first, v).cast() })
+    }
+
     /// Of the tiles from column `first_col` on of an operand whose rows go along k.
     #[inline(always)]
     pub(super) fn new(from: Operand<T>, first_col: u32) -> Self {
-        const {
-            assert!(
-                VECTORS as u32 * Self::LANES * THREADS == DEPTH * SIDE,
-                "the threads' vectors are the tile"
-            );
-        }
         let along_k = from.row_step() == 1;
         let (row, col) = place::<T>(along_k, 0);
         let (next_row, _) = place::<T>(along_k, 1);
@@ -64,14 +98,12 @@ impl<T: Float, const VECTORS: usize> Staging<T, VECTORS> {
     /// The operand is what was said when it was made, and nobody writes it.
     #[inline(always)]
     pub(super) unsafe fn fetch(&self, first: u32) -> [Vector16<T>; VECTORS] {
-        let start = self.start.wrapping_add(first as usize * self.row_step as usize);
-        let at = |v: usize| start.wrapping_add(v * self.vector_step as usize);
         // SAFETY: all of the tile is inside and its vectors are aligned, or it is looked at; the rest is the caller's promise.
         unsafe {
-            if self.is_whole && first + DEPTH <= self.rows {
-                core::array::from_fn(|v| *at(v).cast())
+            if self.is_whole && first + Self::DEPTH <= self.rows {
+                self.fetch_whole(first)
             } else {
-                core::array::from_fn(|v| self.fetch_guarded(at(v), self.inside(first, v as u32)))
+                filled(|v| self.fetch_guarded(self.at(first, v), self.inside(first, v as u32)))
             }
         }
     }
@@ -115,7 +147,8 @@ impl<T: Float, const VECTORS: usize> Staging<T, VECTORS> {
     /// The tile is there, and no other thread accesses it between the same two barriers, except through this.
     #[inline(always)]
     pub(super) unsafe fn put<L: Layout>(&self, tile: SharedTile<T, L>, first: u32, vectors: [Vector16<T>; VECTORS]) {
-        for (v, vector) in vectors.iter().enumerate() {
+        unrolled::<VECTORS>(|v| {
+            let vector = vectors[v];
             let (row, col) = place::<T>(self.along_k, v as u32);
             let row = first + row;
             // SAFETY: each thread has its own places; the rest is the caller's promise.
@@ -124,11 +157,19 @@ impl<T: Float, const VECTORS: usize> Staging<T, VECTORS> {
                     // lanes: 16 neighbours of a row, and of the row LANES below
                     vector.for_each(|lane, element| tile.write(row + lane as u32, col, element));
                 } else {
-                    *tile.at(row, col).cast() = *vector; // lanes: a row
+                    *tile.at(row, col).cast() = vector; // lanes: a row
                 }
             }
-        }
+        });
     }
+}
+
+/// An array of what `get` gives for each place, in registers.
+#[inline(always)]
+fn filled<T: Float, const N: usize>(mut get: impl FnMut(usize) -> Vector16<T>) -> [Vector16<T>; N] {
+    let mut array = [Vector16::ZERO; N];
+    unrolled::<N>(|i| array[i] = get(i));
+    array
 }
 
 /// Row and column in a tile of vector number `v` of this thread; along k it goes down the column.
