@@ -1,8 +1,10 @@
 //! Step 5: does the PTX do what the kernels say?
 //!
-//! Two things can go wrong without any error on the way: shared memory accessed through generic addresses (slow at best,
-//! and wrong where the address never was converted), and calls of functions that nobody defines, which a driver only
-//! reports when the module is loaded.
+//! Three things can go wrong without any error on the way: shared memory accessed through generic addresses (slow at best,
+//! and wrong where the address never was converted), calls of functions that nobody defines, which a driver only reports
+//! when the module is loaded, and stores that the assembler takes for conversions ([`narrow_stores`]).
+
+mod narrow_stores;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,6 +20,7 @@ const OF_THE_DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 pub(crate) fn findings(module: &Module) -> Vec<String> {
     let mut findings = undefined_functions(module);
     findings.extend(SharedAddresses::of(module).findings());
+    findings.extend(narrow_stores::findings(module));
     findings
 }
 
@@ -256,7 +259,7 @@ impl<'m> SharedAddresses<'m> {
                 findings.push(format!(
                     "{who} accesses `{symbol}`, which is shared memory, through {space} address{within} ({}): \
                      keep the pointer in one function, or mark the functions that take it #[inline(always)]",
-                    self.place(instruction)
+                    place(self.module, instruction)
                 ));
             }
         }
@@ -290,21 +293,21 @@ impl<'m> SharedAddresses<'m> {
             _ => None,
         })
     }
+}
 
-    /// The source line where the PTX knows it, else its own line.
-    fn place(&self, instruction: &Instruction) -> String {
-        let source = instruction.inlined_at.or(instruction.loc).filter(|loc| loc.line > 0);
-        let file = source.and_then(|loc| self.module.files.iter().find(|file| file.number == loc.file));
-        match (file, source) {
-            (Some(file), Some(loc)) => format!("{}:{}", file.path, loc.line),
-            _ => format!("line {} of the PTX", instruction.pos.line),
-        }
+/// The source line where the PTX knows it, else its own line.
+fn place(module: &Module, instruction: &Instruction) -> String {
+    let source = instruction.inlined_at.or(instruction.loc).filter(|loc| loc.line > 0);
+    let file = source.and_then(|loc| module.files.iter().find(|file| file.number == loc.file));
+    match (file, source) {
+        (Some(file), Some(loc)) => format!("{}:{}", file.path, loc.line),
+        _ => format!("line {} of the PTX", instruction.pos.line),
     }
 }
 
 fn flatten(operand: &Operand) -> &[Operand] {
     match operand {
-        Operand::List(list) => list,
+        Operand::List(list) | Operand::Vector(list) => list,
         other => std::slice::from_ref(other),
     }
 }
@@ -329,6 +332,21 @@ mod tests {
     fn audit(ptx: &str) -> Vec<String> {
         let ptx = format!("{HEAD}{ptx}");
         findings(&tile33_ptx::parse(&ptx).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    #[test]
+    fn the_checked_in_kernels_are_sound() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels-gpu/ptx");
+        let mut files = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "ptx") {
+                let module = tile33_ptx::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+                assert_eq!(findings(&module), [""; 0], "{}", path.display());
+                files += 1;
+            }
+        }
+        assert!(files >= 8);
     }
 
     #[test]

@@ -69,9 +69,11 @@ impl Pixel for u8 {
     #[inline(always)]
     #[allow(clippy::manual_clamp)] // `clamp` keeps NaN.
     fn of_number(number: f32) -> Self {
-        // From 2^23 on, an f32 is an integer: the addition rounds, and the integer is in the last bits.
-        const WHOLE: f32 = (1u32 << 23) as f32;
-        (number.max(0.0).min(255.0) + WHOLE).to_bits() as u8
+        // From 2^23 on, an f32 is an integer: the addition rounds, and the integer is in the last bits. Of these, 2 are
+        // taken off again only so that the byte is the result of an integer operation: of a floating-point one, the
+        // assembler would store the saturated number, 255.
+        const WHOLE: f32 = ((1u32 << 23) + 2) as f32;
+        (number.max(0.0).min(255.0) + WHOLE).to_bits().wrapping_sub(2) as u8
     }
 
     #[inline(always)]
