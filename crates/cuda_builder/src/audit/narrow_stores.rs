@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use tile33_ptx::{Instruction, Modifier, Module, Opcode, Operand, RegId, Type};
+use tile33_ptx::{Body, Instruction, Modifier, Module, Opcode, Operand, RegId, Type};
 
 use super::{functions, instructions, kernels_reaching, place};
 
@@ -14,8 +14,8 @@ use super::{functions, instructions, kernels_reaching, place};
 pub(super) fn findings(module: &Module) -> Vec<String> {
     let mut findings = Vec::new();
     for (id, function) in functions(module) {
-        let floats = floats(|| instructions(function));
         let Some(body) = &function.body else { continue };
+        let floats = floats(body);
         for store in instructions(function).filter(|instruction| instruction.opcode == Opcode::St) {
             let Some(stored) = types(store).last() else { continue };
             let narrow = store
@@ -44,23 +44,27 @@ pub(super) fn findings(module: &Module) -> Vec<String> {
 }
 
 /// The registers that hold a result of a floating-point instruction, moved or chosen or not.
-fn floats<'m, I: Iterator<Item = &'m Instruction>>(all: impl Fn() -> I) -> HashSet<RegId> {
+fn floats(body: &Body) -> HashSet<RegId> {
     let mut floats = HashSet::new();
     loop {
         let before = floats.len();
-        for instruction in all() {
+        for instruction in &body.instructions {
             let Some(Operand::Register(to, _)) = instruction.operands.first() else {
                 continue;
             };
+            // A comparison's result is no number.
+            if body.registers[to.0 as usize].ty == Type::Pred {
+                continue;
+            }
             let passed_on = matches!(instruction.opcode, Opcode::Mov | Opcode::Selp)
                 && instruction.operands[1..]
                     .iter()
                     .any(|operand| matches!(operand, Operand::Register(from, _) if floats.contains(from)));
-            let loads = matches!(
+            let copies = matches!(
                 instruction.opcode,
                 Opcode::Ld | Opcode::Ldu | Opcode::Mov | Opcode::Selp
             );
-            if passed_on || !loads && types(instruction).next().is_some_and(is_float) {
+            if passed_on || !copies && types(instruction).next().is_some_and(is_float) {
                 floats.insert(*to);
             }
         }
@@ -124,6 +128,7 @@ mod tests {
             "add.f32 %r1, %r2, 0f4B000000; cvt.u16.u32 %h1, %r1; st.global.b8 [%rd1], %h1;",
             "cvt.rzi.u32.f32 %r1, %r2; st.global.b8 [%rd1], %r1;",
             "ld.global.f32 %r1, [%rd1]; st.global.b8 [%rd1], %r1;",
+            "setp.gt.f32 %p1, %r2, 0f00000000; selp.b32 %r1, 1, 0, %p1; st.shared.b8 [%rd1], %r1;",
             "add.f16 %h1, %h2, %h2; st.global.b16 [%rd1], %h1;",
         ] {
             assert_eq!(audit(sound), [""; 0], "{sound}");
