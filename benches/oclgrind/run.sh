@@ -10,13 +10,14 @@ cores=0,1
 cd "$here"
 
 # Oclgrind compiles the one kernel, so tile33 gets the one kernel: cut from the catalogue's PTX, with its header.
-ptx=$here/../../kernels-gpu/ptx/kernels.sm_75.ptx
+ptx=$here/../../kernels-gpu/ptx/transpose.sm_75.ptx
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 { awk '/^\.(version|target|address_size)/' "$ptx"
   awk '/^\.visible \.entry transpose_padded_f32\(/ { on = 1 } on { print } on && /^}/ { exit }' "$ptx"
   awk '$1 == ".file"' "$ptx"; } > "$work/transpose.ptx"
 cp launch.toml "$work"
+sed -e 's/\[32, 32, 1\]/[8, 8, 1]/; s/1048576/65536/; s/value = 1024/value = 256/' launch.toml > "$work/launch-256.toml"
 
 # Wall-clock and processor milliseconds of a command, which must succeed.
 timed() {
@@ -48,3 +49,12 @@ echo "|---|---|---|---|---|"
 measure none 50 "$tile33" check "$work/launch.toml" --checks none -- oclgrind-kernel transpose.sim
 measure "races, uninitialised reads" 100 "$tile33" check "$work/launch.toml" --checks all -- \
   oclgrind-kernel --data-races --uninitialized transpose.sim
+
+alone() {
+  local label=$1 times=""; shift
+  for _ in $(seq "$runs"); do times+="$(timed "$@")"$'\n'; done
+  printf '| %s | %d (%d) | | | |\n' "$label" "$(cut -d' ' -f1 <<<"${times%$'\n'}" | median)" \
+    "$(cut -d' ' -f2 <<<"${times%$'\n'}" | median)"
+}
+alone "256x256, none" "$tile33" check "$work/launch-256.toml" --checks none
+alone "256x256, all" "$tile33" check "$work/launch-256.toml" --checks all

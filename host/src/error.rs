@@ -142,7 +142,7 @@ pub enum Error {
     /// More shared memory than a block can have.
     #[error(
         "`{kernel}` asks for {} bytes of shared memory a block ({static_shared} static + {dynamic} dynamic); {device} has \
-         at most {available}. Use a smaller tile",
+         at most {available}. Use less: smaller tiles, or fewer bins",
         static_shared.saturating_add(*dynamic)
     )]
     SharedMemory {

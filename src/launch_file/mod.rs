@@ -45,6 +45,9 @@
 //! a loop that swaps two buffers, touches the end of one and then the start of the other, rightly. (Such an access is
 //! found where what it overwrites is read without a barrier, or where it reads what nobody wrote.)
 //!
+//! The same holds for arrays that the PTX declares with a size of their own: an access outside of the block's shared memory
+//! is out of bounds, one from a declared array into its neighbour is found only by what it does there.
+//!
 //! # Types
 //!
 //! Types are `u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64`, and `bool` (one byte). NumPy has no `bf16`: such buffers are

@@ -13,6 +13,7 @@ use crate::exec::findings::{Detail, Record, Thread};
 use crate::exec::problems::name;
 use crate::finding::{Address, Finding, FindingKind, Site};
 use crate::launch::{Launch, LaunchError};
+use crate::memory::global::Allocation;
 use crate::memory::{Memory, SHARED_BASE};
 use crate::report::{Counters, InstructionCounters, Report, Residency, SourceLine, Step};
 
@@ -266,10 +267,14 @@ impl Composer<'_> {
         if let Some(a) = self.memory.heap.find(address) {
             return Some((a.label.clone(), a.base));
         }
-        let a = self.memory.nearest(address)?;
-        // Far from everything, the number says more.
-        let near = address.wrapping_add(1 << 30) >= a.base && address < a.end() + (1 << 30);
-        near.then(|| (self.buffer_name(a.base, &a.label), a.base))
+        let a = self.near(address)?;
+        Some((self.buffer_name(a.base, &a.label), a.base))
+    }
+
+    /// The allocation nearest to an address; far from everything, the number says more.
+    fn near(&self, address: u64) -> Option<&Allocation> {
+        let is_near = |a: &&Allocation| address.wrapping_add(1 << 30) >= a.base && address < a.end() + (1 << 30);
+        self.memory.nearest(address).filter(is_near)
     }
 
     /// A buffer by the parameter that points to it, if one does.
@@ -397,12 +402,12 @@ impl Composer<'_> {
                         "launch with more dynamic shared memory (in bytes, not elements), or guard the access".into();
                 }
             }
-            MemSpace::Global => match self.memory.nearest(r.address.unwrap_or(0)) {
+            MemSpace::Global => match self.near(r.address.unwrap_or(0)) {
                 Some(a) => {
                     let label = self.buffer_name(a.base, &a.label);
                     let _ = write!(message, "; {label} has {} bytes", a.data.len());
                 }
-                None => message.push_str("; nothing is allocated"),
+                None => message.push_str("; nothing is allocated there"),
             },
             _ => {}
         }

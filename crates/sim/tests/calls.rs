@@ -319,6 +319,26 @@ fn what_malloc_gives_is_unwritten() {
 }
 
 #[test]
+fn an_access_behind_what_malloc_gave_names_it() {
+    let body = format!(
+        "mov.u64 %d1, 16;
+         {{ .param .b64 n; .param .b64 out; st.param.b64 [n], %d1; call.uni (out), malloc, (n); ld.param.b64 %d2, [out]; }}
+         st.u32 [%d2+16], 1; mov.u32 %r10, 0; {STORE}"
+    );
+    let globals = format!("{HEAP}.global .align 1 .b8 format[11];\n");
+    let ran = run_module(&module(&globals, 1, &body), 1, 1, 1);
+    assert_eq!(ran.kinds(), [FindingKind::OutOfBounds]);
+    let finding = &ran.report.findings[0];
+    assert_eq!(
+        finding.address.as_ref().unwrap().symbol.as_deref(),
+        Some("malloc#0"),
+        "{finding:#?}"
+    );
+    assert_eq!(finding.address.as_ref().unwrap().offset, 16);
+    assert!(finding.message.contains("malloc#0 has 16 bytes"), "{}", finding.message);
+}
+
+#[test]
 fn a_parameter_of_another_size_and_a_call_of_a_kernel_are_refused() {
     let refused = |before: &str, body: &str| match try_module(&module(before, 1, body), 1, 1, 1, Options::default()) {
         Err(LaunchError::Unsupported { reason, .. }) => reason,

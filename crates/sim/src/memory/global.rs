@@ -242,7 +242,7 @@ impl Memory {
 
     /// The live allocation nearest to an address.
     pub(crate) fn nearest(&self, address: u64) -> Option<&Allocation> {
-        self.live.iter().min_by_key(|a| {
+        self.live.iter().chain(&self.heap.live).min_by_key(|a| {
             if address < a.base {
                 a.base - address
             } else {
