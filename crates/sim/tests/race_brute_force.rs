@@ -163,7 +163,7 @@ fn tell(check: &mut BlockCheck, event: &Event, id: SiteId, space: CheckedSpace, 
         }
         Event::BlockBarrier { .. } => check.block_barrier(),
         Event::WarpSync { warp, mask, .. } => check.warp_sync(warp, mask),
-        Event::Fence { warp, mask, scope, .. } => check.fence(warp, mask, scope),
+        Event::Fence { warp, mask, scope, .. } => check.fence(warp, mask, scope, false),
         Event::Arrive {
             barrier, warp, mask, ..
         } => check.barrier_arrive(barrier, warp, mask),

@@ -133,9 +133,9 @@ impl<'a> BlockCheck<'a> {
         self.state.order.warp_sync(warp, mask);
     }
 
-    /// `fence` or `membar` by these lanes, whatever its order (`fence.sc`, `fence.acq_rel`).
-    pub fn fence(&mut self, warp: u32, lanes: u32, scope: Scope) {
-        self.state.order.fence(warp, lanes, scope);
+    /// A fence by these lanes. `sequential`: `fence.sc` or `membar`, not `fence.acq_rel`.
+    pub fn fence(&mut self, warp: u32, lanes: u32, scope: Scope, sequential: bool) {
+        self.state.order.fence(warp, lanes, scope, sequential);
     }
 
     /// `cp.async` by the active lanes: `source` is a read of global memory (its `bytes` the source size; no active lane

@@ -42,7 +42,10 @@
 //!   incremented. The thread of a `red` observes nothing, since it is not told.
 //! - **A block barrier counts as a fence** for what its threads observed before it, as NVIDIA's own
 //!   `threadFenceReduction` takes for granted: a fence is needed on the publishing side only.
-//! - Two `fence.sc` order nothing by themselves: their order is that of one run, and another run has the other one.
+//! - **A `fence.sc` (`membar`) before a block barrier counts as one of every thread behind it**: where all threads store,
+//!   fence and meet, and one of them then tells the device with an atomic, whoever observes it and fences may read what they
+//!   stored. For the fences have one order, and the reader's cannot come first where its atomic comes last. Otherwise two
+//!   `fence.sc` order nothing by themselves: their order is that of one run, and another run has the other one.
 //! - `.cluster` is as `.cta` and `.sys` as `.gpu`, see [`Scope`].
 //! - `mbarrier.inval` is one more operation on the object, and operations on one object do not race: the last thread of a
 //!   `cuda::pipeline` ends its barriers behind a `match.sync` of each warp, which orders no memory. Whoever uses the object

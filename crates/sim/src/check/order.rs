@@ -23,6 +23,8 @@ pub(crate) struct Order {
     floor: Time,
     /// What every thread knows beyond the floor.
     base: SharedClock,
+    /// What threads knew at their last `fence.sc` before a block barrier: what any thread's strong write publishes.
+    fenced: SharedClock,
     warps: Vec<Warp>,
 }
 
@@ -51,6 +53,8 @@ struct Seen {
 struct Fences {
     block: Option<Snapshot>,
     device: Option<Snapshot>,
+    /// Whether the last fence for the device was a `fence.sc`, and no block barrier has come since.
+    sequential: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -95,6 +99,7 @@ impl Order {
             now: 1,
             floor: 0,
             base: None,
+            fenced: None,
             warps: (0..warps).map(|_| Warp::default()).collect(),
         }
     }
@@ -105,6 +110,7 @@ impl Order {
         self.floor = self.now;
         self.now += 1;
         self.base = None;
+        self.fenced = None;
         self.warps.iter_mut().for_each(|w| *w = Warp::default());
     }
 
@@ -168,9 +174,22 @@ impl Order {
     /// Every thread of the block arrives and waits.
     pub(crate) fn block_barrier(&mut self) {
         self.floor = self.tick();
-        let Self { base, warps, .. } = self;
-        for warp in warps {
+        let Self {
+            base,
+            fenced,
+            warps,
+            block,
+            ..
+        } = self;
+        for (w, warp) in warps.iter_mut().enumerate() {
             warp.rows = None;
+            for (lane, fences) in warp.fences.iter_mut().flat_map(|f| f.iter_mut()).enumerate() {
+                if std::mem::take(&mut fences.sequential)
+                    && let Some(snapshot) = &mut fences.device
+                {
+                    join_shared(fenced, &Some(snapshot.publish(*block, (w * LANES + lane) as u32)));
+                }
+            }
             for clock in warp.learned.take().iter().flat_map(|l| l.iter()) {
                 join_shared(base, clock);
             }
@@ -273,7 +292,7 @@ impl Order {
 
     /// Lanes execute a fence: what they observed becomes known to them, and what they know is what their strong
     /// writes publish from now on.
-    pub(crate) fn fence(&mut self, warp: u32, mask: u32, scope: Scope) {
+    pub(crate) fn fence(&mut self, warp: u32, mask: u32, scope: Scope, sequential: bool) {
         let time = self.tick();
         let Some(state) = self.warps.get_mut(warp as usize) else {
             return;
@@ -300,6 +319,7 @@ impl Order {
             };
             if scope == Scope::Device {
                 fences[lane].device = Some(snapshot.clone());
+                fences[lane].sequential = sequential;
             }
             fences[lane].block = Some(snapshot);
         }
@@ -308,7 +328,7 @@ impl Order {
     /// Whether a strong write of the thread without a word of its own can publish anything.
     #[inline]
     pub(crate) fn has_fenced(&self, warp: u32) -> bool {
-        self.warps[warp as usize].fences.is_some()
+        self.fenced.is_some() || self.warps[warp as usize].fences.is_some()
     }
 
     /// What a strong write of the thread publishes. `at_once` where the write itself releases.
@@ -323,12 +343,14 @@ impl Order {
             return published;
         }
         let block = self.block;
-        let Some(fences) = &mut self.warps[w as usize].fences else {
-            return published;
-        };
-        published.block = fences[lane].block.as_mut().map(|s| s.publish(block, thread));
+        if let Some(fences) = &mut self.warps[w as usize].fences {
+            published.block = fences[lane].block.as_mut().map(|s| s.publish(block, thread));
+            if scope == Scope::Device {
+                published.device = fences[lane].device.as_mut().map(|s| s.publish(block, thread));
+            }
+        }
         if scope == Scope::Device {
-            published.device = fences[lane].device.as_mut().map(|s| s.publish(block, thread));
+            join_shared(&mut published.device, &self.fenced);
         }
         published
     }

@@ -351,8 +351,10 @@ pub(crate) enum Op {
     WarpBarrier {
         members: Slot,
     },
+    /// `sequential`: `fence.sc` or `membar`.
     Fence {
         scope: Scope,
+        sequential: bool,
     },
     /// `wide`: 64-bit rows are filled.
     Clock {

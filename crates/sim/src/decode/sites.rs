@@ -89,7 +89,7 @@ pub(crate) fn blocks_communicate(code: &[Inst]) -> bool {
         Op::Load(l) => global(l.addr.space) && l.order != Order::Weak && wide(l.scope),
         Op::Store(s) => global(s.addr.space) && s.order != Order::Weak && wide(s.scope),
         Op::Atomic(a) => ordered(a),
-        Op::Fence { scope } => wide(*scope),
+        Op::Fence { scope, .. } => wide(*scope),
         Op::Call(c) => matches!(c.callee, Callee::Builtin(Builtin::Malloc | Builtin::Free)),
         _ => false,
     })

@@ -85,7 +85,11 @@ pub(crate) fn fence(inst: &Instruction) -> Result<Op> {
     if inst.opcode == Opcode::Membar {
         let scope = membar_scope(&mut words);
         words.done(0, 0)?;
-        return Ok(Op::Fence { scope });
+        // `membar` is `fence.sc`, says the PTX ISA of sm_70 and later.
+        return Ok(Op::Fence {
+            scope,
+            sequential: true,
+        });
     }
     if words.rest().contains(&"proxy") {
         if words.rest().iter().any(|w| w.starts_with("tensormap")) {
@@ -98,16 +102,20 @@ pub(crate) fn fence(inst: &Instruction) -> Result<Op> {
         words.take("release");
         words.take("cluster");
         words.done(0, 0)?;
-        return Ok(Op::Fence { scope: Scope::Block });
+        return Ok(Op::Fence {
+            scope: Scope::Block,
+            sequential: false,
+        });
     }
+    let sequential = words.rest().contains(&"sc");
     let (_, scope) = words.order(Order::AcqRel);
     words.rest();
     // `.sync_restrict::..` limits the fence; a whole fence orders more.
     if words.rest().iter().any(|w| w.starts_with("sync_restrict")) {
-        return Ok(Op::Fence { scope });
+        return Ok(Op::Fence { scope, sequential });
     }
     words.done(0, 0)?;
-    Ok(Op::Fence { scope })
+    Ok(Op::Fence { scope, sequential })
 }
 
 /// `mbarrier.*`

@@ -325,11 +325,11 @@ impl Machine<'_, '_> {
                     meeting = warp.meeting_pc(group.token);
                 }
                 Op::Return => self.ret(warp, group),
-                Op::Fence { scope } => {
+                Op::Fence { scope, sequential } => {
                     if let Some(check) = self.check
                         && active != 0
                     {
-                        check.fence(w, active, crate::decode::checked_scope(*scope));
+                        check.fence(w, active, crate::decode::checked_scope(*scope), *sequential);
                     }
                     group.pc = pc + 1;
                 }

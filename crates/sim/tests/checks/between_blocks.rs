@@ -74,6 +74,36 @@ fn last_block(fence: &str, count: &str) -> String {
     )
 }
 
+/// The same where every thread stores and fences, and one counts behind a barrier.
+fn last_block_of_all(fence: &str) -> String {
+    format!(
+        ".shared .u32 last; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; sub.u32 %r4, %r3, 1;
+         setp.ne.u32 %q1, %r1, 0; mad.lo.u32 %r5, %r2, 64, %r1; mul.wide.u32 %d1, %r5, 4; add.u64 %d2, %p1, %d1;
+         st.global.u32 [%d2], %r5; {fence} bar.sync 0; @%q1 bra MEET;
+         atom.global.add.u32 %r6, [%p0], 1; setp.eq.u32 %q2, %r6, %r4; selp.u32 %r7, 1, 0, %q2; st.shared.u32 [last], %r7;
+         MEET: bar.sync 0; ld.shared.u32 %r8, [last]; setp.eq.u32 %q3, %r8, 0; @%q3 bra END; {fence}
+         mov.u32 %r9, %r1; mov.u32 %r10, 0; mul.lo.u32 %r12, %r3, 64;
+         SUM: mul.wide.u32 %d3, %r9, 4; add.u64 %d4, %p1, %d3; ld.global.u32 %r11, [%d4]; add.u32 %r10, %r10, %r11;
+         add.u32 %r9, %r9, 64; setp.lt.u32 %q4, %r9, %r12; @%q4 bra SUM;
+         END: "
+    )
+}
+
+#[test]
+fn the_last_block_may_read_what_all_threads_of_the_others_fenced_before_a_barrier() {
+    for fence in ["membar.gl;", "fence.sc.gpu;", "membar.sys;"] {
+        clean(&run(&last_block_of_all(fence), 6, 64));
+    }
+    // Only `fence.sc` have one order among each other.
+    for fence in ["fence.acq_rel.gpu;", "membar.cta;", ""] {
+        race(
+            &run(&last_block_of_all(fence), 6, 64),
+            "st.global.u32 [%d2]",
+            "ld.global.u32 %r11",
+        );
+    }
+}
+
 #[test]
 fn the_last_block_may_read_what_the_others_fenced() {
     let count = "atom.global.inc.u32 %r6, [%p0], %r4;";
