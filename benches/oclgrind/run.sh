@@ -47,6 +47,8 @@ measure() {
 echo "| checks | tile33 ms wall (processor) | oclgrind ms wall (processor) | ratio | wanted |"
 echo "|---|---|---|---|---|"
 measure none 50 "$tile33" check "$work/launch.toml" --checks none -- oclgrind-kernel transpose.sim
+measure "none, and no counters" 50 "$tile33" check "$work/launch.toml" --checks none --no-counters -- \
+  oclgrind-kernel transpose.sim
 measure "races, uninitialised reads" 100 "$tile33" check "$work/launch.toml" --checks all -- \
   oclgrind-kernel --data-races --uninitialized transpose.sim
 

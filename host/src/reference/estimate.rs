@@ -8,6 +8,8 @@ pub trait Real: Copy + PartialOrd + std::fmt::Debug {
     const ROUNDOFF: f64;
     /// The smallest positive number: the largest absolute error of a rounding that underflows.
     const TINY: f64;
+    /// The largest finite number.
+    const LARGEST: f64;
 
     /// The number, exactly.
     fn to_f64(self) -> f64;
@@ -16,6 +18,7 @@ pub trait Real: Copy + PartialOrd + std::fmt::Debug {
 impl Real for f32 {
     const ROUNDOFF: f64 = 1.0 / (1u64 << 24) as f64;
     const TINY: f64 = f32::from_bits(1) as f64;
+    const LARGEST: f64 = f32::MAX as f64;
 
     fn to_f64(self) -> f64 {
         self.into()
@@ -25,6 +28,7 @@ impl Real for f32 {
 impl Real for f64 {
     const ROUNDOFF: f64 = 1.0 / (1u64 << 53) as f64;
     const TINY: f64 = f64::from_bits(1);
+    const LARGEST: f64 = f64::MAX;
 
     fn to_f64(self) -> f64 {
         self
@@ -75,11 +79,13 @@ impl Estimate {
     }
 
     /// Whether `got` is a correct result: within the bound; NaN where the value is NaN, the same infinity where it is
-    /// infinite.
+    /// infinite, and that infinity too where the type has no number as large as a correct result may be.
     pub fn admits<T: Real>(&self, got: T) -> bool {
         let got = got.to_f64();
         if self.value.is_finite() {
+            let overflows = self.value.abs() + self.bound > T::LARGEST;
             abs_diff_eq!(got, self.value, epsilon = self.bound)
+                || overflows && got == f64::INFINITY.copysign(self.value)
         } else {
             got == self.value || (got.is_nan() && self.value.is_nan())
         }
@@ -157,6 +163,9 @@ mod tests {
         assert!(Estimate::exact(f64::NAN).admits(f32::NAN) && !Estimate::exact(f64::NAN).admits(0.0f32));
         assert!(Estimate::exact(f64::INFINITY).admits(f32::INFINITY));
         assert!(!Estimate::exact(f64::INFINITY).admits(f32::NEG_INFINITY));
+        let too_large = Estimate::exact(-3e39);
+        assert!(too_large.admits(f32::NEG_INFINITY) && too_large.admits(-3e39f64));
+        assert!(!too_large.admits(f32::INFINITY) && !too_large.admits(f64::NEG_INFINITY));
     }
 
     #[test]

@@ -32,7 +32,18 @@ use sources::Sources;
   [[arg]]
   value = { type = \"u32\", value = 64 }
   [dump]
-  0 = \"out.npy\"                  # argument 0 after the launch")]
+  0 = \"out.npy\"                  # argument 0 after the launch
+
+Besides: an argument as `bytes = \"00 01 ff\"`, a structure passed by value; before the first [[arg]]
+  card = \"sm_90\"                # whose limits hold
+  registers = 64                 # a thread, if known: they limit block and occupancy
+  max_steps = 1000000            # warp instructions of one block before it counts as endless
+  cooperative = true             # the grid may wait for itself: all blocks are resident
+and, for each array that the kernel carves from dynamic shared memory,
+  [[shared]]
+  name = \"tile\"
+  offset = 0
+  bytes = 256")]
 pub(crate) struct Args {
     /// The launch file
     #[arg(value_name = "LAUNCH.toml")]
