@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(
             shared(1, 232_448).unwrap_err().to_string(),
             "`k` asks for 232449 bytes of shared memory a block (1 static + 232448 dynamic); a card has at most 232448. \
-             Use a smaller tile"
+             Use less: smaller tiles, or fewer bins"
         );
         assert!(matches!(
             shared(1, u64::MAX),
