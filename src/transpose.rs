@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use kernels_gpu::transpose::{VARIANTS, grid};
 use tile33_host::{Device, DeviceBuffer, Error, Kernel, LaunchConfig, Module, Run, SharedBytes, args};
 use tile33_layout::Pitched;
+use tile33_layout::occupancy::{Card, Occupancy, occupancy};
 
 use crate::catalogue::{Record, Way};
 use crate::kernels::Kernels;
@@ -243,6 +244,13 @@ impl<T: Element> TransposeKernel<T> {
             0
         };
         self.kernel.static_shared() + dynamic
+    }
+
+    /// How many blocks fit on a multiprocessor of the card, for their threads, shared memory and, on a GPU, registers.
+    pub fn occupancy(&self, card: &Card) -> Occupancy {
+        let threads = self.variant.block(T::KERNEL).iter().product();
+        let shared = u32::try_from(self.shared_bytes()).unwrap_or(u32::MAX);
+        occupancy(card, threads, self.kernel.registers().unwrap_or(0), 0, shared)
     }
 
     /// Transposes (or copies, if that is the variant) `rows` x `cols` elements from the start of `input` to the start of

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, Table, presets};
 use tile33::catalogue::Kind;
 use tile33::layout::occupancy::Card;
 
@@ -23,42 +23,43 @@ pub fn render(rows: &[Row], cuda: bool) -> String {
         } else {
             "sectors"
         };
-        header.push(format!("{unit} a\n{}", Kind::ALL[kind]));
+        header.push(format!("{unit}\na {}", Kind::ALL[kind].to_string().replace(' ', "\n")));
     }
-    header.extend(["shared\nbytes".to_owned(), "occupancy".to_owned()]);
+    header.extend(["shared\nbytes".to_owned(), "warps".to_owned()]);
     header.extend(if cuda {
         vec!["time".to_owned(), "GB/s".to_owned()]
     } else {
         vec!["instructions".to_owned()]
     });
-    header.push("what it teaches".to_owned());
     let mut table = Table::new();
-    table
-        .load_preset(presets::UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(header);
+    table.load_preset(presets::UTF8_FULL_CONDENSED).set_header(header);
     for row in rows {
         table.add_row(cells(row, &kinds, cuda));
     }
-    let mut text = format!("{table}\n");
+    let mut text = format!("{table}\n\n");
+    let width = rows.iter().map(|row| row.step.name.len()).max().unwrap_or(0);
+    for row in rows {
+        let _ = writeln!(text, "{:width$}  {}", row.step.name, row.step.lesson);
+    }
+    text.push('\n');
     for row in rows {
         if let Some(wrong) = &row.wrong {
             let _ = writeln!(text, "{}: {wrong}", row.step.entry);
         }
     }
     let counted = if cuda {
-        "Times are the GPU's own, of all launches of a step together. Wavefronts and sectors: counted by the emulator for the same PTX.\n"
+        "Times are the GPU's own, of all launches of a step together. Wavefronts and sectors are counted by the\nemulator for the same PTX.\n"
     } else {
         "Wavefronts and sectors are those of the step's first launch; instructions those of all, 32 lanes each.\n"
     };
     text.push_str(counted);
     let _ = writeln!(
         text,
-        "Occupancy: warps that a multiprocessor of an {CARD} holds, of 64, by threads, shared memory {}.",
+        "Warps: those that a multiprocessor of an {CARD} holds, of 64, by threads, shared memory{}.",
         if cuda {
-            "and the registers that the driver's compiler gave each thread"
+            " and registers"
         } else {
-            "alone: registers are given by the driver's compiler, which the emulator does without"
+            "; registers are not known here"
         }
     );
     text
@@ -89,7 +90,6 @@ fn cells(row: &Row, kinds: &[usize], cuda: bool) -> Vec<Cell> {
     } else {
         cells.push(right(row.instructions()));
     }
-    cells.push(Cell::new(row.step.lesson));
     cells
 }
 

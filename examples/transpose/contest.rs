@@ -6,6 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, WrapErr};
 use tile33::host::{Module, compare, reference};
+use tile33::layout::occupancy::Card;
 use tile33::sim::Counters;
 use tile33::transpose::{Element, TransposeKernel, Variant};
 use tile33::{Device, DeviceBuffer, Error, Kernels};
@@ -37,6 +38,10 @@ pub struct Row {
     pub variant: &'static Variant,
     /// What is wrong, if anything is.
     pub wrong: Option<String>,
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: u64,
+    /// Warps that a multiprocessor of the card [`CARD`] holds.
+    pub warps: Option<u32>,
     /// Counts of shared memory, by full warps.
     pub shared: Counters,
     /// Counts of global memory and of instructions.
@@ -78,6 +83,9 @@ impl Plan<'_> {
         2.0 * self.rows as f64 * self.cols as f64 * element_bytes as f64
     }
 }
+
+/// The card whose occupancy is shown.
+pub const CARD: &str = "H200";
 
 /// A kernel that takes part.
 struct Contestant<T> {
@@ -162,6 +170,8 @@ pub fn run_all<T: Element + Debug + Send + Sync>(plan: &Plan<'_>, input: &[T]) -
             name: name.clone(),
             variant,
             wrong: difference.err().or(finding.map(ToString::to_string)),
+            shared_bytes: kernel.shared_bytes(),
+            warps: Card::find(CARD).map(|card| kernel.occupancy(card).warps),
             shared,
             global,
             time: None,

@@ -3,12 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table, presets};
 
-use crate::contest::{COUNTED, Outcome, Plan, Row};
-
-/// Columns of text where there is no terminal to ask.
-const WIDTH: u16 = 118;
+use crate::contest::{CARD, COUNTED, Outcome, Plan, Row};
 
 /// Bytes of shared memory that one wavefront covers: 32 banks of a word.
 const BANK_BYTES: usize = 32 * 4;
@@ -26,12 +23,7 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
         plan.rows, plan.cols, plan.device
     );
     let mut table = Table::new();
-    table
-        .load_preset(presets::UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic);
-    if !table.is_tty() {
-        table.set_width(WIDTH);
-    }
+    table.load_preset(presets::UTF8_FULL_CONDENSED);
     let mut header = vec![
         "variant",
         "correct",
@@ -39,16 +31,16 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
         "wavefronts\na store",
         "sectors\na load",
         "sectors\na store",
+        "shared\nbytes",
+        "warps",
     ];
     header.extend(if plan.device.is_cuda() {
         vec!["time", "GB/s"]
     } else {
         vec!["instructions"]
     });
-    let numbers = header.len();
-    header.push("what it teaches");
     table.set_header(header);
-    for column in table.column_iter_mut().take(numbers) {
+    for column in table.column_iter_mut() {
         column.set_constraint(ColumnConstraint::ContentWidth);
     }
     for row in &outcome.rows {
@@ -62,12 +54,17 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
             number(None),
             number(None),
             number(None),
+            number(None),
+            number(None),
         ];
         cells.extend(timing(plan, outcome, Some(memcpy)));
-        cells.push(Cell::new("the driver's copy from device to device"));
         table.add_row(cells);
     }
-    let _ = writeln!(text, "{table}");
+    let _ = writeln!(text, "{table}\n");
+    let width = outcome.rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    for row in &outcome.rows {
+        let _ = writeln!(text, "{:width$}  {}", row.name, lesson(row.variant.name));
+    }
     for row in outcome.rows.iter().filter(|row| row.wrong.is_some()) {
         let _ = writeln!(text, "{}: {}", row.name, row.wrong.as_deref().unwrap_or_default());
     }
@@ -86,10 +83,19 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
             VECTOR_BYTES / element
         );
     }
+    let _ = writeln!(
+        text,
+        "Warps: those that a multiprocessor of an {CARD} holds, of 64, by threads, shared memory{}.",
+        if plan.device.is_cuda() {
+            " and registers"
+        } else {
+            "; registers are not known here"
+        }
+    );
     if plan.device.is_cuda() {
         let _ = writeln!(
             text,
-            "Both: counted by the emulator, for the same PTX on {COUNTED} x {COUNTED} elements.\n\
+            "Wavefronts and sectors: counted by the emulator, for the same PTX on {COUNTED} x {COUNTED} elements.\n\
              Times: the GPU's own, the median of {} launches in turns. GB/s: every element read once and written once.",
             plan.repetitions
         );
@@ -116,13 +122,14 @@ fn cells(plan: &Plan<'_>, outcome: &Outcome, row: &Row) -> Vec<Cell> {
         ratio(shared.shared_store.wavefronts, shared.shared_store.requests),
         ratio(global.global_load.sectors, global.global_load.requests),
         ratio(global.global_store.sectors, global.global_store.requests),
+        right(row.shared_bytes),
+        number(row.warps.map(f64::from)),
     ];
     if plan.device.is_cuda() {
         cells.extend(timing(plan, outcome, row.time));
     } else {
         cells.push(right(global.instructions));
     }
-    cells.push(Cell::new(lesson(row.variant.name)));
     cells
 }
 
