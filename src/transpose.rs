@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 
 use kernels_gpu::transpose::{VARIANTS, grid};
 use tile33_host::{Device, DeviceBuffer, Error, Kernel, LaunchConfig, Module, Run, SharedBytes, args};
-use tile33_layout::Pitched;
 use tile33_layout::occupancy::{Card, Occupancy, occupancy};
+use tile33_layout::{Pitched, VECTOR_BYTES};
 
 use crate::catalogue::{Record, Way};
 use crate::kernels::Kernels;
@@ -182,7 +182,7 @@ pub(crate) fn best<T: Element>(rows: usize, cols: usize) -> &'static Variant {
 
 /// Whether a matrix is best moved by vectors: every row starts at one, also once transposed, and there is a whole tile.
 pub(crate) fn suits_vectors<T: Element>(rows: usize, cols: usize) -> bool {
-    let lanes = 16 / size_of::<T>();
+    let lanes = VECTOR_BYTES / size_of::<T>();
     let side = Variant::named("vectorized").map_or(usize::MAX, |variant| variant.side(T::KERNEL) as usize);
     rows.is_multiple_of(lanes) && cols.is_multiple_of(lanes) && rows.min(cols) >= side
 }

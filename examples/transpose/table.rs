@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table, presets};
 
+use tile33::layout::banks::{BANK_BYTES, BANKS};
+use tile33::layout::{LANES, VECTOR_BYTES};
+
 use crate::contest::{CARD, COUNTED, Outcome, Plan, Row};
 
-/// Bytes of shared memory that one wavefront covers: 32 banks of a word.
-const BANK_BYTES: usize = 32 * 4;
-
-/// Bytes that a lane of the vector kernel moves at once.
-const VECTOR_BYTES: usize = 16;
+/// Bytes of shared memory that one wavefront covers.
+const WAVEFRONT_BYTES: usize = BANKS * BANK_BYTES;
 
 /// The table and the sentences around it.
 pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
@@ -73,13 +73,13 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
         text,
         "\nA wavefront is one pass over the 32 banks of shared memory; a full warp's load or store needs at least {}.\n\
          A sector is 32 bytes of global memory; a full warp's load or store needs at least {element}.",
-        (32 * element).div_ceil(BANK_BYTES)
+        (LANES * element).div_ceil(WAVEFRONT_BYTES)
     );
     if plan.variants.iter().any(|variant| variant.vectors) && element < VECTOR_BYTES {
         let _ = writeln!(
             text,
             "The vector kernel moves {VECTOR_BYTES} bytes a lane: at least {} and {VECTOR_BYTES}, for {} times the elements.",
-            (32 * VECTOR_BYTES).div_ceil(BANK_BYTES),
+            (LANES * VECTOR_BYTES).div_ceil(WAVEFRONT_BYTES),
             VECTOR_BYTES / element
         );
     }

@@ -1,6 +1,6 @@
 //! What a device takes, and whether a launch stays within it.
 
-use tile33_layout::occupancy::{Card, MAX_BLOCK_THREADS};
+use tile33_layout::occupancy::{Card, MAX_BLOCK_THREADS, MAX_GRID_X, MAX_GRID_YZ};
 
 use crate::arch::Arch;
 use crate::dims::{Dim3, LaunchConfig};
@@ -37,7 +37,7 @@ impl Limits {
             threads_per_block: MAX_BLOCK_THREADS,
             // The same on every card: CUDA programming guide, "Technical Specifications per Compute Capability".
             block: Dim3([1024, 1024, 64]),
-            grid: Dim3([i32::MAX.unsigned_abs(), 65_535, 65_535]),
+            grid: Dim3([MAX_GRID_X, MAX_GRID_YZ, MAX_GRID_YZ]),
             shared_per_block: card.block_bytes().into(),
         }
     }

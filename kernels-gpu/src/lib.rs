@@ -25,4 +25,6 @@ pub mod scan;
 #[cfg(not(all(target_os = "cuda", feature = "broken")))]
 pub mod stride;
 #[cfg(not(all(target_os = "cuda", feature = "broken")))]
+pub mod tile;
+#[cfg(not(all(target_os = "cuda", feature = "broken")))]
 pub mod transpose;

@@ -4,6 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::vector::Vector;
+use crate::layout::VECTOR_BYTES;
 
 /// 16 bytes of elements of type `T`, aligned to 16 bytes: the vector for kernels that are generic in their elements.
 ///
@@ -37,7 +38,7 @@ pub struct Vector16<T> {
 /// A type of 1, 2, 4 or 8 bytes that a [`Vector16`] can hold.
 pub trait Element: Copy + private::Bits {
     /// How many of them 16 bytes hold.
-    const LANES: usize = 16 / size_of::<Self>();
+    const LANES: usize = VECTOR_BYTES / size_of::<Self>();
 }
 
 impl<T: Copy + private::Bits> Element for T {}

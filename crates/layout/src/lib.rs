@@ -84,3 +84,12 @@ pub use xor_columns::XorColumns;
 /// assert_eq!(tile33_layout::LANES, u32::BITS as usize); // a mask of lanes is a u32
 /// ```
 pub const LANES: usize = 32;
+
+/// Bytes of the widest access of a lane, a vector: it starts at a multiple of them.
+///
+/// ```
+/// use tile33_layout::{Op, Space, VECTOR_BYTES, WarpAccess};
+/// let of_width = |bytes: usize| WarpAccess::from_fn(Space::Shared, Op::Load, bytes as u32, |lane| Some((lane as usize * bytes) as u64));
+/// assert!(of_width(VECTOR_BYTES).is_ok() && of_width(2 * VECTOR_BYTES).is_err());
+/// ```
+pub const VECTOR_BYTES: usize = 16;

@@ -39,6 +39,18 @@ pub struct Card {
     pub shared_granularity: u32,
 }
 
+/// Blocks of a grid along x, at most, on every card (CUDA programming guide, technical specifications).
+pub const MAX_GRID_X: u32 = i32::MAX as u32;
+
+/// Blocks of a grid along y and along z, at most, on every card.
+///
+/// ```
+/// use tile33_layout::occupancy::MAX_GRID_YZ;
+/// let tiles = 2_097_153u32.div_ceil(32); // of a matrix of so many rows
+/// assert!(tiles > MAX_GRID_YZ); // each block takes several
+/// ```
+pub const MAX_GRID_YZ: u32 = 65_535;
+
 /// Threads of a block, at most, on every card.
 ///
 /// ```

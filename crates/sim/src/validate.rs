@@ -1,7 +1,7 @@
 //! Whether a launch fits its kernel and its card, before anything runs.
 
 use tile33_layout::occupancy::{
-    Card, MAX_BLOCK_THREADS, MAX_THREAD_REGISTERS, REGISTERS, SHARED_WITHOUT_OPT_IN, occupancy,
+    Card, MAX_BLOCK_THREADS, MAX_GRID_X, MAX_GRID_YZ, MAX_THREAD_REGISTERS, REGISTERS, SHARED_WITHOUT_OPT_IN, occupancy,
 };
 use tile33_ptx::{Function, KernelParameter, Type};
 
@@ -13,7 +13,12 @@ use crate::report::{DeclaredRegisters, Residency};
 /// Checks dimensions, registers and shared memory. Returns the occupancy.
 pub(crate) fn limits(launch: &Launch, kernel: &Function, static_shared: u64) -> Result<Residency, LaunchError> {
     let card = launch.options.card;
-    dimensions("grid", launch.grid, [i32::MAX as u64, 65_535, 65_535], card)?;
+    dimensions(
+        "grid",
+        launch.grid,
+        [MAX_GRID_X, MAX_GRID_YZ, MAX_GRID_YZ].map(u64::from),
+        card,
+    )?;
     let most = u64::from(MAX_BLOCK_THREADS);
     let blocks = launch.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     if blocks > MOST_BLOCKS {

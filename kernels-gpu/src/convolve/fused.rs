@@ -7,7 +7,8 @@ use cuda_std::vector::F32x4;
 
 use super::image::{Source, Target};
 use super::separable::four_sums;
-use super::{BLOCK, Lines, Pixel, Tile, for_each_tile, margin};
+use super::{BLOCK, Lines, Pixel, Tile, margin};
+use crate::tile::for_each_tile;
 
 /// Rows that a thread makes, one below the other.
 const PER_THREAD: usize = (Tile::FUSED.rows / BLOCK[1]) as usize;

@@ -50,8 +50,9 @@ pub use naive::*;
 pub use separable::*;
 pub use tiled::*;
 
-use cuda_std::layout::{RowMajor, Swizzled};
-use cuda_std::thread::{block_idx_y, grid_dim_y};
+use cuda_std::layout::{LANES, RowMajor, Swizzled};
+
+use crate::tile;
 
 /// Threads of a block: 8 warps, a warp is one row.
 pub const BLOCK: [u32; 3] = [32, 8, 1];
@@ -135,8 +136,7 @@ impl Tile {
     /// ```
     #[must_use]
     pub const fn grid(self, rows: u32, cols: u32) -> [u32; 3] {
-        let tiles = rows.div_ceil(self.rows);
-        [cols.div_ceil(self.cols), if tiles < 65_535 { tiles } else { 65_535 }, 1]
+        tile::grid(rows, cols, self.rows, self.cols)
     }
 }
 
@@ -145,34 +145,16 @@ const COLUMN: u32 = 64;
 
 /// The tile of [`columns`](columns_r1): a row for each column of the image. 16-byte vectors of neighbouring lanes are 64
 /// words apart, all in the same four banks.
-pub type Columns = RowMajor<32, 64>;
+pub type Columns = RowMajor<LANES, { COLUMN as usize }>;
 
 /// The tile of [`columns_padded`](columns_padded_r1): vectors of neighbouring lanes are 68 words apart, four banks on.
-pub type PaddedColumns = RowMajor<32, 64, 68>;
+pub type PaddedColumns = RowMajor<LANES, { COLUMN as usize }, { COLUMN as usize + 4 }>;
 
 /// The tile of [`columns_swizzled`](columns_swizzled_r1): the number of a vector in its row is changed by XOR with the
 /// row's, modulo 8.
-pub type SwizzledColumns = Swizzled<RowMajor<32, 64>, 3, 2, 4>;
+pub type SwizzledColumns = Swizzled<Columns, 3, 2, 4>;
 
 /// Columns before and behind those of a thread's vector of four that it reads too: as many as the radius, in whole vectors.
 const fn margin(radius: usize) -> usize {
     4 * radius.div_ceil(4)
-}
-
-/// Calls `body` with the first row of each tile of this height that falls to the block.
-///
-/// Whether there is a further one is the same for the whole block. What the body leaves in shared memory is no longer in
-/// use when the next starts.
-#[inline(always)]
-fn for_each_tile(rows: u32, height: u32, body: impl Fn(u32)) {
-    let tiles = rows.div_ceil(height);
-    let mut tile = block_idx_y();
-    loop {
-        body(tile * height);
-        tile += grid_dim_y();
-        if tile >= tiles {
-            break;
-        }
-        cuda_std::sync::sync_threads();
-    }
 }

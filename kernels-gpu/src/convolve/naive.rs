@@ -3,7 +3,8 @@
 use cuda_std::prelude::*;
 
 use super::image::{Source, Target};
-use super::{Pixel, Tile, for_each_tile};
+use super::{Pixel, Tile};
+use crate::tile::for_each_tile;
 
 macro_rules! naive {
     ($($name:ident, $radius:tt;)*) => {$(

@@ -6,7 +6,8 @@ use cuda_std::unrolled;
 use cuda_std::vector::F32x4;
 
 use super::image::{Source, Target, needed};
-use super::{BLOCK, COLUMN, Columns, Lines, PaddedColumns, Pixel, SwizzledColumns, Tile, for_each_tile, margin};
+use super::{BLOCK, COLUMN, Columns, Lines, PaddedColumns, Pixel, SwizzledColumns, Tile, margin};
+use crate::tile::for_each_tile;
 
 macro_rules! rows {
     ($($name:ident, $radius:tt;)*) => {$(

@@ -5,7 +5,8 @@ use cuda_std::prelude::*;
 use cuda_std::unrolled;
 
 use super::image::{Source, Target};
-use super::{BLOCK, Pixel, Tile, for_each_tile};
+use super::{BLOCK, Pixel, Tile};
+use crate::tile::for_each_tile;
 
 /// Rows that a thread makes, one below the other: each pixel it reads serves several of them.
 const PER_THREAD: usize = (Tile::TILED.rows / BLOCK[1]) as usize;

@@ -20,7 +20,7 @@ mod kernels;
 
 pub use kernels::*;
 
-use cuda_std::layout::{LANES, RowMajor, Strided};
+use cuda_std::layout::{LANES, RowMajor, Strided, VECTOR_BYTES};
 
 /// Threads of a block.
 pub const THREADS: usize = 256;
@@ -48,7 +48,7 @@ const VECTORS_PER_THREAD: usize = 4;
 /// ```
 #[must_use]
 pub const fn blocks(len: u64, bytes: usize) -> u32 {
-    let blocks = len.div_ceil((THREADS * VECTORS_PER_THREAD * (16 / bytes)) as u64);
+    let blocks = len.div_ceil((THREADS * VECTORS_PER_THREAD * (VECTOR_BYTES / bytes)) as u64);
     if blocks == 0 {
         1
     } else if blocks < MAX_BLOCKS as u64 {

@@ -55,3 +55,5 @@ pub use register_tiled::*;
 pub use shape::*;
 pub use tensor::*;
 pub use tiled::*;
+
+pub use crate::tile::TILE;

@@ -2,7 +2,7 @@
 
 use core::ops::Mul;
 
-use cuda_std::layout::Pitched;
+use cuda_std::layout::{Pitched, VECTOR_BYTES};
 use cuda_std::math::{fma_f32, fma_f64};
 use cuda_std::prelude::*;
 use cuda_std::vector::{Element, F32x2, Vector, Vector16};
@@ -140,7 +140,7 @@ impl<T: Element> Operand<T> {
 /// Whether every row of a matrix starts at a multiple of 16 bytes.
 #[inline(always)]
 fn aligned<T: Element>(base: *const T, leading: u64) -> bool {
-    base.addr().is_multiple_of(16) && leading.is_multiple_of(T::LANES as u64)
+    base.addr().is_multiple_of(VECTOR_BYTES) && leading.is_multiple_of(T::LANES as u64)
 }
 
 /// C, and what becomes of it: alpha · the product + beta · what it was.

@@ -4,6 +4,7 @@ use cuda_std::layout::Layout;
 use cuda_std::prelude::*;
 use cuda_std::unrolled;
 use cuda_std::vector::Vector16;
+use cuda_std::warp::LANES;
 
 use super::operand::{Float, Operand, TRANSPOSED_A, TRANSPOSED_B, Target};
 use super::shape::{FourPanels, MICRO, Panel, SIDE, TwoPanels};
@@ -23,7 +24,7 @@ struct Place {
 impl Place {
     #[inline(always)]
     fn of_thread<T: Float>() -> Self {
-        let (warp, lane) = (thread_idx_x() / 32, thread_idx_x() % 32);
+        let (warp, lane) = (thread_idx_x() / LANES, thread_idx_x() % LANES);
         let lanes = T::LANES as u32;
         Self {
             row: warp / 2 * 32 + (lane / 16 * 2 + lane % 2) * lanes,

@@ -2,8 +2,7 @@
 
 use cuda_std::layout::{RowMajor, Swizzled};
 
-/// Rows and columns of the tiles of [`tiled`](super::tiled) and [`tiled_padded`](super::tiled_padded).
-pub const TILE: u32 = 32;
+use crate::tile::TILE;
 
 /// Threads of a block of [`naive`](super::naive): the columns and rows of C that it makes.
 pub const SIMPLE_BLOCK: [u32; 3] = [TILE, 8, 1];
@@ -27,13 +26,16 @@ pub const DEPTH: u32 = 8;
 ///
 /// A pitch of 132 words starts each row 4 banks after the one before. Vectors of 16 bytes stay aligned, and a warp that
 /// writes 16 places of 2 rows, 4 rows apart, writes to 32 banks: 4·132 is 16 more than a multiple of 32.
-pub type Panel = RowMajor<8, 128, 132>;
+pub type Panel = Panels<{ DEPTH as usize }>;
 
 /// Two [`Panel`]s, one after the other.
-pub type TwoPanels = RowMajor<16, 128, 132>;
+pub type TwoPanels = Panels<{ 2 * DEPTH as usize }>;
 
 /// Four [`Panel`]s, one after the other.
-pub type FourPanels = RowMajor<32, 128, 132>;
+pub type FourPanels = Panels<{ 4 * DEPTH as usize }>;
+
+/// The layout of [`Panel`], with so many rows.
+type Panels<const ROWS: usize> = RowMajor<ROWS, { SIDE as usize }, { SIDE as usize + 4 }>;
 
 /// Threads of a block of the kernels with tensor cores, which makes [`SIDE`] rows and columns of C: four warps with 64 each.
 pub const TENSOR_THREADS: u32 = 128;
@@ -49,13 +51,13 @@ pub const STAGES: u32 = 3;
 ///
 /// Eight rows, from which `ldmatrix` takes 16 bytes each, would lie in a quarter of the banks: rows are 64 bytes. So each
 /// row's pieces of 16 bytes are permuted by the number of its pair of rows.
-pub type AlongK = Swizzled<RowMajor<384, 32>, 2, 3, 3>;
+pub type AlongK = Swizzled<RowMajor<{ (STAGES * SIDE) as usize }, { TENSOR_DEPTH as usize }>, 2, 3, 3>;
 
 /// The same, if k is between its rows in memory: 32 rows of 128 each.
 ///
 /// Rows are 256 bytes here, and all of their first pieces would lie in the same banks; they are permuted by the row's
 /// number, of eight.
-pub type AcrossK = Swizzled<RowMajor<96, 128>, 3, 3, 4>;
+pub type AcrossK = Swizzled<RowMajor<{ (STAGES * TENSOR_DEPTH) as usize }, { SIDE as usize }>, 3, 3, 4>;
 
 /// Blocks that make C of `m` x `n`, each `rows` x `cols` of it (neither 0).
 ///

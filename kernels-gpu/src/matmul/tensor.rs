@@ -7,6 +7,7 @@ use cuda_std::arch::tensor::{
 use cuda_std::layout::{Layout, StaticLayout};
 use cuda_std::prelude::*;
 use cuda_std::vector::{U16x8, Vector};
+use cuda_std::warp::LANES;
 
 use super::operand::{Operand, TRANSPOSED_A, TRANSPOSED_B, Target};
 use super::register_tiled::tile_of_block;
@@ -16,7 +17,7 @@ use super::shape::{AcrossK, AlongK, SIDE, STAGES, TENSOR_DEPTH, TENSOR_THREADS};
 const WARP_SIDE: u32 = 64;
 
 /// Elements of 16 bytes: what a copy moves, and a row of the matrices that `ldmatrix` loads.
-const PIECE: u32 = 8;
+const PIECE: u32 = U16x8::LANES;
 
 /// Pieces of a tile that a thread copies.
 const PIECES: u32 = SIDE * TENSOR_DEPTH / PIECE / TENSOR_THREADS;
@@ -52,7 +53,7 @@ impl<const ALONG_K: bool> Tiles<ALONG_K> {
     /// They were written, and nobody writes them at the same time. The lanes of the warp call this together.
     #[inline(always)]
     unsafe fn load(self, stage: u32, line: u32, k: u32, second_is: Second) -> [u32; 4] {
-        let lane = thread_idx_x() % 32;
+        let lane = thread_idx_x() % LANES;
         let (second, third) = (lane / 8 % 2 * PIECE, lane / 16 * PIECE);
         let (line_of, k_of) = match second_is {
             Second::Line => (second, third),
@@ -259,7 +260,7 @@ unsafe fn product<const A_ALONG_K: bool, const B_ALONG_K: bool>(
 #[inline(always)]
 unsafe fn finish(c: Target<f32>, (row, col): (u32, u32), sums: &Sums) {
     let (warp_row, warp_col) = place_of_warp();
-    let lane = thread_idx_x() % 32;
+    let lane = thread_idx_x() % LANES;
     let (row, col) = (row + warp_row + lane / 4, col + warp_col + lane % 4 * 2);
     written_out!(i in [0 1 2 3] => {
         written_out!(j in [0 1 2 3 4 5 6 7] => {
@@ -277,7 +278,7 @@ unsafe fn finish(c: Target<f32>, (row, col): (u32, u32), sums: &Sums) {
 /// First row and column of this warp's part of the block's tile of C.
 #[inline(always)]
 fn place_of_warp() -> (u32, u32) {
-    let warp = thread_idx_x() / 32;
+    let warp = thread_idx_x() / LANES;
     (warp / 2 * WARP_SIDE, warp % 2 * WARP_SIDE)
 }
 

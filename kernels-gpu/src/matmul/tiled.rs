@@ -1,10 +1,11 @@
 //! One element of C a thread, without shared memory and with it.
 
-use cuda_std::layout::{Layout, RowMajor};
+use cuda_std::layout::Layout;
 use cuda_std::prelude::*;
 
 use super::operand::{Float, Operand, TRANSPOSED_A, TRANSPOSED_B, Target};
-use super::shape::{SIMPLE_BLOCK, TILE};
+use super::shape::SIMPLE_BLOCK;
+use crate::tile::{Padded, Plain, TILE};
 
 /// Every thread fetches a row of A and a column of B.
 ///
@@ -77,7 +78,7 @@ pub unsafe fn tiled<T: Float>(
     ldc: u32,
     transposed: u32,
 ) {
-    let tiles = (shared_tile!(T, RowMajor<32, 32>), shared_tile!(T, RowMajor<32, 32>));
+    let tiles = (shared_tile!(T, Plain), shared_tile!(T, Plain));
     let a = Operand::new(a, m, k, lda, transposed & TRANSPOSED_A > 0);
     let b = Operand::new(b, k, n, ldb, transposed & TRANSPOSED_B > 0);
     // SAFETY: the caller's promise; the tiles are this kernel's own.
@@ -105,10 +106,7 @@ pub unsafe fn tiled_padded<T: Float>(
     ldc: u32,
     transposed: u32,
 ) {
-    let tiles = (
-        shared_tile!(T, RowMajor<32, 32, 33>),
-        shared_tile!(T, RowMajor<32, 32, 33>),
-    );
+    let tiles = (shared_tile!(T, Padded), shared_tile!(T, Padded));
     let a = Operand::new(a, m, k, lda, transposed & TRANSPOSED_A > 0);
     let b = Operand::new(b, k, n, ldb, transposed & TRANSPOSED_B > 0);
     // SAFETY: the caller's promise; the tiles are this kernel's own.

@@ -26,7 +26,7 @@ pub use operation::{Best, Compensated, Number, Operation};
 pub use tree::*;
 pub use warp_shuffle::*;
 
-use cuda_std::layout::Strided;
+use cuda_std::layout::{Strided, VECTOR_BYTES};
 
 /// Threads of a block.
 pub const THREADS: usize = 256;
@@ -52,7 +52,7 @@ pub const IN_FLIGHT: usize = 4;
 /// ```
 #[must_use]
 pub const fn blocks(len: u64, bytes: usize) -> u32 {
-    let blocks = len.div_ceil((THREADS * IN_FLIGHT * (16 / bytes)) as u64);
+    let blocks = len.div_ceil((THREADS * IN_FLIGHT * (VECTOR_BYTES / bytes)) as u64);
     if blocks == 0 {
         1
     } else if blocks < MAX_BLOCKS as u64 {

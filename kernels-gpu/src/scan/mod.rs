@@ -25,7 +25,7 @@ pub use look_back::*;
 pub use state::{Known, State};
 pub use tile::*;
 
-use cuda_std::layout::{LANES, RowMajor, Skewed, Strided};
+use cuda_std::layout::{LANES, RowMajor, Skewed, Strided, VECTOR_BYTES};
 
 /// Threads of a block of the kernels that scan a tile in shared memory, and of [`add_offsets`].
 pub const THREADS: usize = 256;
@@ -52,7 +52,7 @@ pub const ROUNDS: usize = 8;
 /// (too few blocks at once), 512 x 4 394, 512 x 8 355; beside 352 of CUB and 259 of a copy in the same run.
 #[must_use]
 pub const fn look_back_tile(bytes: usize) -> usize {
-    LOOK_BACK_THREADS * ROUNDS * (16 / bytes)
+    LOOK_BACK_THREADS * ROUNDS * (VECTOR_BYTES / bytes)
 }
 
 /// The two buffers of [`hillis_steele`]: each step reads one and the next writes the other.

@@ -1,12 +1,9 @@
 //! Many matrices of one shape.
 
-use cuda_std::layout::RowMajor;
 use cuda_std::prelude::*;
 
 use super::{Vectors, grid, through};
-
-/// The most blocks along z of any grid.
-const MOST_BLOCKS_Z: u32 = 65_535;
+use crate::tile;
 
 /// Blocks of the grid for `batch` matrices of `rows` x `cols` in square tiles of `side` elements (none 0).
 ///
@@ -19,7 +16,7 @@ const MOST_BLOCKS_Z: u32 = 65_535;
 #[must_use]
 pub const fn batched_grid(batch: u32, rows: u32, cols: u32, side: u32) -> [u32; 3] {
     let [x, y, _] = grid(rows, cols, side);
-    [x, y, if batch < MOST_BLOCKS_Z { batch } else { MOST_BLOCKS_Z }]
+    [x, y, tile::limited(batch)]
 }
 
 /// Transposes each of `batch` matrices, as [`padded`](super::padded) and at its cost.
@@ -28,7 +25,7 @@ pub const fn batched_grid(batch: u32, rows: u32, cols: u32, side: u32) -> [u32; 
 /// `x` and `y` each hold `batch * rows * cols` elements and do not overlap; the block is [`BLOCK`](super::BLOCK).
 #[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn batched<T: Copy + Default>(x: *const T, y: *mut T, batch: u32, rows: u32, cols: u32) {
-    let tile = shared_tile!(T, RowMajor<32, 32, 33>);
+    let tile = shared_tile!(T, tile::Padded);
     for_each_matrix(batch, rows, cols, |offset| {
         // SAFETY: the caller's promise; the tile is this kernel's own.
         unsafe { through(tile, x.add(offset), y.add(offset), rows, cols) }

@@ -1,15 +1,10 @@
 //! A square matrix transposed where it lies.
 
-use cuda_std::layout::{Pitched, RowMajor};
+use cuda_std::layout::Pitched;
 use cuda_std::prelude::*;
 
 use super::{PER_THREAD, STEP, TILE, read};
-
-/// The tiles of [`in_place`], of which it has two.
-pub type PairTile = RowMajor<32, 32, 33>;
-
-/// The most blocks along y of any grid.
-const MOST_BLOCKS_Y: u32 = 65_535;
+use crate::tile::{Padded, limited};
 
 /// Blocks of the grid of [`in_place`] for a matrix of `side` rows and columns (not 0).
 ///
@@ -22,12 +17,7 @@ const MOST_BLOCKS_Y: u32 = 65_535;
 #[must_use]
 pub const fn pairs_grid(side: u32) -> [u32; 3] {
     let tiles = side.div_ceil(TILE);
-    let folded = tiles.div_ceil(2);
-    [
-        tiles + 1,
-        if folded < MOST_BLOCKS_Y { folded } else { MOST_BLOCKS_Y },
-        1,
-    ]
+    [tiles + 1, limited(tiles.div_ceil(2)), 1]
 }
 
 /// The tile, row at or above its column, that block (`x`, `y`) of a grid takes, if there is one for it.
@@ -53,7 +43,7 @@ const fn folded(tiles: u32, x: u32, y: u32) -> Option<(u32, u32)> {
 /// `m` holds `side * side` elements; the block is [`BLOCK`](super::BLOCK), the grid [`pairs_grid`].
 #[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn in_place<T: Copy + Default>(m: *mut T, side: u32) {
-    let (one, other) = (shared_tile!(T, PairTile), shared_tile!(T, PairTile));
+    let (one, other) = (shared_tile!(T, Padded), shared_tile!(T, Padded));
     // SAFETY: the caller's promise; the tiles are this kernel's own.
     unsafe { exchange(one, other, m, side) }
 }
@@ -61,12 +51,7 @@ pub unsafe fn in_place<T: Copy + Default>(m: *mut T, side: u32) {
 /// # Safety
 /// As [`in_place`]; no other thread of the block uses the tiles otherwise.
 #[inline(always)]
-unsafe fn exchange<T: Copy + Default>(
-    one: SharedTile<T, PairTile>,
-    other: SharedTile<T, PairTile>,
-    m: *mut T,
-    side: u32,
-) {
+unsafe fn exchange<T: Copy + Default>(one: SharedTile<T, Padded>, other: SharedTile<T, Padded>, m: *mut T, side: u32) {
     let layout = Pitched::unchecked(side, side, side);
     let (from, to) = (GlobalMatrix::new(m, layout), GlobalMatrixMut::new(m, layout));
     let (tx, ty) = (thread_idx_x(), thread_idx_y());

@@ -31,13 +31,17 @@ mod variants;
 mod vectorized;
 
 use cuda_std::global::GlobalColumn;
-use cuda_std::layout::{Layout, Pitched, RowMajor, XorColumns};
+use cuda_std::layout::{Layout, Pitched};
 use cuda_std::prelude::*;
 
 pub use batched::*;
 pub use in_place::*;
-pub use variants::{BLOCK, Element, TILE, VARIANTS, Variant, grid};
+pub use variants::{BLOCK, Element, VARIANTS, Variant, grid};
 pub use vectorized::*;
+
+pub use crate::tile::TILE;
+
+use crate::tile;
 
 /// Rows of a block, fewer than those of a tile: a thread moves every eighth row of its column.
 const STEP: u32 = BLOCK[1];
@@ -90,7 +94,7 @@ pub unsafe fn naive<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: 
 /// As [`copy`].
 #[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn tiled<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
-    let tile = shared_tile!(T, RowMajor<32, 32>);
+    let tile = shared_tile!(T, tile::Plain);
     // SAFETY: the caller's promise; the tile is this kernel's own.
     unsafe { through(tile, x, y, rows, cols) }
 }
@@ -101,7 +105,7 @@ pub unsafe fn tiled<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: 
 /// As [`copy`].
 #[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn padded<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
-    let tile = shared_tile!(T, RowMajor<32, 32, 33>);
+    let tile = shared_tile!(T, tile::Padded);
     // SAFETY: the caller's promise; the tile is this kernel's own.
     unsafe { through(tile, x, y, rows, cols) }
 }
@@ -112,7 +116,7 @@ pub unsafe fn padded<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols:
 /// As [`copy`].
 #[kernel(prefix = "transpose", max_threads = 256, types = [f32, f64, u16, u8, u128])]
 pub unsafe fn swizzled<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols: u32) {
-    let tile = shared_tile!(T, XorColumns<32, 32>);
+    let tile = shared_tile!(T, tile::Permuted);
     // SAFETY: the caller's promise; the tile is this kernel's own.
     unsafe { through(tile, x, y, rows, cols) }
 }
@@ -205,19 +209,10 @@ pub unsafe fn dynamic<T: Copy + Default>(x: *const T, y: *mut T, rows: u32, cols
     });
 }
 
-/// Calls `body` with the first row and column of each tile of this block, with a barrier between tiles.
+/// Calls `body` with the first row and column of each square tile of this block, with a barrier between tiles.
 #[inline(always)]
 fn for_each_tile(rows: u32, side: u32, body: impl Fn(u32, u32)) {
-    let tiles = rows.div_ceil(side);
-    let mut tile = block_idx_y();
-    loop {
-        body(tile * side, block_idx_x() * side);
-        tile += grid_dim_y();
-        if tile >= tiles {
-            break;
-        }
-        sync_threads();
-    }
+    tile::for_each_tile(rows, side, |row| body(row, block_idx_x() * side));
 }
 
 /// What a thread moves of a tile of `x`, `N` elements, zeros where there is none; lane = `tx`, so a warp reads rows of `x`.

@@ -1,17 +1,12 @@
 //! What a host needs to launch the transposes.
 
-use cuda_std::layout::{RowMajor, Shape, StaticLayout, XorColumns};
+use cuda_std::layout::{Shape, StaticLayout};
 
-use super::Vectors;
-
-/// Rows and columns of a tile of every variant whose tile is not chosen at launch.
-pub const TILE: u32 = 32;
+use super::{TILE, Vectors};
+use crate::tile::{self, Padded, Permuted, Plain};
 
 /// Threads of a block.
 pub const BLOCK: [u32; 3] = [TILE, 8, 1];
-
-/// The most blocks along y of any grid.
-const MOST_BLOCKS_Y: u32 = 65_535;
 
 /// Blocks of the grid for a matrix of `rows` x `cols` in square tiles of `side` elements (not 0).
 ///
@@ -23,12 +18,7 @@ const MOST_BLOCKS_Y: u32 = 65_535;
 /// ```
 #[must_use]
 pub const fn grid(rows: u32, cols: u32, side: u32) -> [u32; 3] {
-    let tiles = rows.div_ceil(side);
-    [
-        cols.div_ceil(side),
-        if tiles < MOST_BLOCKS_Y { tiles } else { MOST_BLOCKS_Y },
-        1,
-    ]
+    tile::grid(rows, cols, side, side)
 }
 
 /// An element type that there are transposes for. Only its size matters: bits are moved, not numbers.
@@ -197,15 +187,9 @@ macro_rules! variant {
 pub const VARIANTS: [Variant; 7] = [
     variant!("copy", Work::elements(None)),
     variant!("naive", Work::elements(None)),
-    variant!("tiled", Work::elements(Some(<RowMajor<32, 32> as StaticLayout>::SHAPE))),
-    variant!(
-        "padded",
-        Work::elements(Some(<RowMajor<32, 32, 33> as StaticLayout>::SHAPE))
-    ),
-    variant!(
-        "swizzled",
-        Work::elements(Some(<XorColumns<32, 32> as StaticLayout>::SHAPE))
-    ),
+    variant!("tiled", Work::elements(Some(<Plain as StaticLayout>::SHAPE))),
+    variant!("padded", Work::elements(Some(<Padded as StaticLayout>::SHAPE))),
+    variant!("swizzled", Work::elements(Some(<Permuted as StaticLayout>::SHAPE))),
     variant!("dynamic", Work::elements(None)),
     variant!(
         "vectorized",

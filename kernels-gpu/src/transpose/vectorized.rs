@@ -26,12 +26,14 @@
 
 use core::array;
 
-use cuda_std::layout::{Pitched, RowMajor, StaticLayout, Swizzled, XorColumns};
+use cuda_std::layout::{Pitched, RowMajor, StaticLayout, Swizzled, VECTOR_BYTES};
 use cuda_std::math::byte_permute;
 use cuda_std::prelude::*;
+use cuda_std::unrolled;
 use cuda_std::vector::{U32x4, Vector};
 
 use super::{TILE, for_each_tile, turn};
+use crate::tile::Permuted;
 
 /// How a block's threads share a tile of elements of a type.
 pub trait Vectors: Copy + Default {
@@ -39,7 +41,7 @@ pub trait Vectors: Copy + Default {
     type Tile: StaticLayout;
 
     /// Elements of a vector.
-    const LANES: u32 = 16 / size_of::<Self>() as u32;
+    const LANES: u32 = (VECTOR_BYTES / size_of::<Self>()) as u32;
 
     /// Vectors of a row of the tile, and threads along x.
     const WIDTH: u32 = Self::Tile::COLS as u32 / Self::LANES;
@@ -203,21 +205,7 @@ pub unsafe fn vectorized<T: Vectors>(x: *const T, y: *mut T, rows: u32, cols: u3
 #[inline(always)]
 fn starts_at_vectors<T: Vectors>(x: *const T, y: *mut T, rows: u32, cols: u32) -> bool {
     // Elements of 16 bytes always do.
-    T::LANES == 1 || ((rows | cols).is_multiple_of(T::LANES) && (x.addr() | y.addr()).is_multiple_of(16))
-}
-
-/// Runs the body for each lane of a vector, written out: for a loop of sixteen rounds the compiler may keep the rows in
-/// memory instead of registers.
-macro_rules! for_each_lane {
-    ($lanes:expr, $lane:ident => $body:block) => {
-        for_each_lane!(@ $lanes, $lane, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
-    };
-    (@ $lanes:expr, $lane:ident, $body:block, $($number:literal)*) => {$(
-        if $number < $lanes {
-            let $lane: usize = $number;
-            $body
-        }
-    )*};
+    T::LANES == 1 || ((rows | cols).is_multiple_of(T::LANES) && (x.addr() | y.addr()).is_multiple_of(VECTOR_BYTES))
 }
 
 /// The transpose by vectors.
@@ -245,14 +233,14 @@ unsafe fn by_vectors<T: Square<LANES>, const LANES: usize, const SQUARES: usize>
             for (i, rows) in squares.iter_mut().enumerate() {
                 let from = x.column(row + square(i), col + vector, 1);
                 if from.contains(0) {
-                    for_each_lane!(LANES, k => {
+                    unrolled::<LANES>(|k| {
                         rows[k] = Words::read(from.at(k as u32).cast()); // lane = vector: a row of x
                     });
                 }
             }
             for (i, rows) in squares.iter().enumerate() {
                 let turned = T::turned(*rows);
-                for_each_lane!(LANES, k => {
+                unrolled::<LANES>(|k| {
                     let to = tile.at(vector + k as u32, square(i)); // lane = row of squares: a column of vectors
                     turned[k].write(to.cast());
                 });
@@ -261,7 +249,7 @@ unsafe fn by_vectors<T: Square<LANES>, const LANES: usize, const SQUARES: usize>
             for i in 0..SQUARES {
                 let to = y.column(col + square(i), row + vector, 1);
                 if to.contains(0) {
-                    for_each_lane!(LANES, k => {
+                    unrolled::<LANES>(|k| {
                         let words = Words::read(tile.at(square(i) + k as u32, vector).cast()); // lane = vector: a row
                         words.write(to.at(k as u32).cast()); // lane = vector: a row of y
                     });
@@ -296,7 +284,7 @@ unsafe fn by_elements<T: Vectors, const N: usize>(
                 }
                 // SAFETY: the caller's promise; the vectors' tile has room for this one.
                 unsafe {
-                    let part = SharedTile::from_raw(tile.at(0, 0), XorColumns::<32, 32>::new());
+                    let part = SharedTile::from_raw(tile.at(0, 0), Permuted::new());
                     turn::<T, _, N>(part, x, y, (row + i, col + j), thread);
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kernels_gpu::histogram::{BYTE_VALUES, PaddedWarpCounters, THREADS, WARPS, WarpCounters};
 use tile33_host::reference::histogram as reference;
 use tile33_host::{DeviceBuffer, compare};
-use tile33_layout::StaticLayout;
+use tile33_layout::{StaticLayout, VECTOR_BYTES};
 
 use super::{Counter, Element, PROBLEM, Values, entry as entry_point};
 use crate::Kernels;
@@ -111,7 +111,7 @@ const CLAIMED_VECTORS: usize = 2 * THREADS;
 
 /// Elements of which lane l of a warp has a vector full of `value(l)`, l counted through the input.
 fn by_lane<T: Element + Sample>(value: impl Fn(usize) -> u8) -> Vec<T> {
-    let lanes = 16 / size_of::<T>();
+    let lanes = VECTOR_BYTES / size_of::<T>();
     let element = |i: usize| {
         let mut element = T::zeroed();
         bytemuck::bytes_of_mut(&mut element)[0] = value(i / lanes);
@@ -174,7 +174,7 @@ impl Method {
     /// Of an input whose lanes' values are neighbours, or all equal.
     fn accesses<T>(self, equal: bool) -> Vec<Access> {
         let loads = CLAIMED_VECTORS as u64 / 32;
-        let adds = loads * (16 / size_of::<T>()) as u64;
+        let adds = loads * (VECTOR_BYTES / size_of::<T>()) as u64;
         let warps = WARPS as u64;
         let mut accesses = vec![Access::new(Kind::GlobalLoad, "32 vectors of 16 bytes", loads, 16)];
         match self.place {

@@ -1,10 +1,11 @@
 //! What the kernels' accesses cost.
 
-use kernels_gpu::matmul::{AcrossK, AlongK, DEPTH, MICRO, Panel, SIDE, TENSOR_DEPTH, TENSOR_THREADS, THREADS, TILE};
-use tile33_layout::{LANES, Op, RowMajor, Shape, Space, StaticLayout, WarpAccess};
+use kernels_gpu::matmul::{AcrossK, AlongK, DEPTH, MICRO, Panel, SIDE, TENSOR_DEPTH, TENSOR_THREADS, THREADS};
+use kernels_gpu::tile::{Padded, Plain, TILE};
+use tile33_layout::{LANES, Op, Shape, StaticLayout, VECTOR_BYTES};
 
 use super::{Sizes, Variant};
-use crate::catalogue::{Access, Kind};
+use crate::catalogue::{Access, Kind, cost};
 
 /// The product that the claims are counted on: whole tiles of every kernel.
 pub(super) const CLAIMED: Sizes = Sizes { m: 128, n: 128, k: 32 };
@@ -14,18 +15,18 @@ pub(super) const CLAIMED: Sizes = Sizes { m: 128, n: 128, k: 32 };
 pub(super) fn accesses(variant: Variant, bytes: u64, transposed: bool) -> Vec<Access> {
     match variant {
         Variant::Naive => naive(bytes, transposed),
-        Variant::Tiled => tiled(<RowMajor<32, 32> as StaticLayout>::SHAPE, bytes, transposed),
-        Variant::TiledPadded => tiled(<RowMajor<32, 32, 33> as StaticLayout>::SHAPE, bytes, transposed),
+        Variant::Tiled => tiled(<Plain as StaticLayout>::SHAPE, bytes, transposed),
+        Variant::TiledPadded => tiled(<Padded as StaticLayout>::SHAPE, bytes, transposed),
         Variant::RegisterTiled | Variant::DoubleBuffered => register_tiled(bytes, transposed),
         Variant::Tensor => tensor(transposed),
     }
 }
 
-/// Wavefronts of a warp's access to shared memory, `width` elements of `bytes` bytes a lane, lane l's at `place(l)`.
+/// Wavefronts of a warp's access to vectors of `width` elements of `bytes` bytes, lane l's from element `place(l)` on.
 fn wavefronts(op: Op, bytes: u64, width: u64, place: impl Fn(u32) -> u32) -> u64 {
-    let address = |lane| Some(u64::from(place(lane)) * bytes);
-    let access = WarpAccess::from_fn(Space::Shared, op, (bytes * width) as u32, address);
-    access.map_or(0, |access| access.wavefronts().into())
+    // The bank model takes what a lane moves for an element, and the layouts number elements.
+    let place = |lane| Some(place(lane) / width as u32);
+    cost::wavefronts(op, (bytes * width) as usize, place).unwrap_or(0)
 }
 
 fn warps(threads: usize) -> u64 {
@@ -70,7 +71,7 @@ fn tiled(tile: Shape<'_>, bytes: u64, transposed: bool) -> Vec<Access> {
 
 fn register_tiled(bytes: u64, transposed: bool) -> Vec<Access> {
     let Sizes { m, n, k } = CLAIMED;
-    let lanes = 16 / bytes;
+    let lanes = VECTOR_BYTES as u64 / bytes;
     let blocks = (m / SIDE as usize * (n / SIDE as usize)) as u64;
     let all = blocks * warps(THREADS as usize);
     let vectors = all * k as u64 / u64::from(DEPTH) * (u64::from(DEPTH * SIDE) / lanes / u64::from(THREADS));

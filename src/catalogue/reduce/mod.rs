@@ -31,6 +31,7 @@ use bytemuck::Pod;
 use kernels_gpu::reduce::{IN_FLIGHT, MAX_BLOCKS, THREADS, blocks};
 use tile33_host::reference::Depth;
 use tile33_host::{Arg, Device, DeviceBuffer, Error, Kernel, LaunchConfig, args};
+use tile33_layout::VECTOR_BYTES;
 
 use super::data::POISON;
 use super::error::not_empty;
@@ -172,7 +173,7 @@ impl Reduce for Device {
 
 /// The additions that an element of a [`Sum`] passes through at most.
 pub fn depth<T>(len: usize) -> Depth {
-    let lanes = 16 / size_of::<T>() as u64;
+    let lanes = (VECTOR_BYTES / size_of::<T>()) as u64;
     let blocks = u64::from(blocks(len as u64, size_of::<T>()));
     let vectors = (len as u64 / lanes).div_ceil(blocks * THREADS as u64);
     // A thread adds its rounds of vectors to one of four sums each, the vectors of no whole round to the first, and one

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kernels_gpu::reduce::{THREADS, WARPS, blocks};
 use tile33_host::reference::{Depth, Estimate, Real, reduce as reference};
 use tile33_host::{DeviceBuffer, Kernel, LaunchConfig, args};
-use tile33_layout::Op;
+use tile33_layout::{Op, VECTOR_BYTES};
 
 use super::{
     ArgMax, ArgMin, CompensatedSum, Element, Max, Min, Operation, Reduction, Sum, depth, entry as entry_point,
@@ -324,7 +324,7 @@ impl<T: Judged> Trial for TreeTrial<T> {
 
 /// What a kernel with 16-byte loads does before its blocks combine their results: requests of the whole grid.
 fn grid_accesses<T>(blocks: u64) -> Vec<Access> {
-    let vectors = (CLAIMED_LEN * size_of::<T>() / 16) as u64;
+    let vectors = (CLAIMED_LEN * size_of::<T>() / VECTOR_BYTES) as u64;
     vec![
         Access::new(Kind::GlobalLoad, "32 vectors of 16 bytes", vectors / 32, 16),
         Access::new(Kind::SharedStore, "a warp's result", blocks * WARPS as u64, 1),

@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kernels_gpu::scan::{LOOK_BACK_THREADS, ROUNDS, State, look_back_tile};
 use tile33_host::reference::Depth;
 use tile33_host::{Device, DeviceBuffer, Error, Kernel, LaunchConfig, args};
+use tile33_layout::VECTOR_BYTES;
 
 use super::error::{not_empty, same_length};
 use super::{CatalogueError, Enqueue, Way};
@@ -94,7 +95,7 @@ const PROBLEM: &str = "scan";
 
 /// The additions that an element passes through at most.
 pub fn depth<T>(len: usize) -> Depth {
-    let lanes = 16 / size_of::<T>() as u64;
+    let lanes = (VECTOR_BYTES / size_of::<T>()) as u64;
     // Within a vector, twice; the lanes of a warp; the rounds; the lanes again, over the warps; what lies before the tile;
     // the tiles one after the other in the worst case, and the joining of these sums.
     let tiles = len.div_ceil(look_back_tile(size_of::<T>())) as u64;

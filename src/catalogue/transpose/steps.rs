@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kernels_gpu::transpose::TILE;
 use tile33_host::{DeviceBuffer, compare, reference};
-use tile33_layout::Op;
+use tile33_layout::{LANES, Op, VECTOR_BYTES};
 
 use super::batched::{Batched, named as batched_named};
 use super::entry as entry_point;
@@ -233,8 +233,8 @@ fn accesses<T: Element>(variant: &Variant, [matrices, rows, cols]: [usize; 3]) -
 
 /// Every lane moves 16 bytes, of which a warp's lie together in pieces of a tile's row.
 fn vector_accesses<T: Element>(variant: &Variant, count: usize) -> Vec<Access> {
-    let lanes = 16 / size_of::<T>() as u32;
-    let requests = (count / (32 * lanes as usize)) as u64;
+    let lanes = (VECTOR_BYTES / size_of::<T>()) as u32;
+    let requests = (count / (LANES * lanes as usize)) as u64;
     let mut accesses = vec![
         Access::new(Kind::GlobalLoad, "32 vectors of the input", requests, 16),
         Access::new(Kind::GlobalStore, "32 vectors of the output", requests, 16),
@@ -244,7 +244,9 @@ fn vector_accesses<T: Element>(variant: &Variant, count: usize) -> Vec<Access> {
         // Of the first warp, whose threads have these vectors of a row and these rows of squares.
         let (vector, square) = (|lane| lane % width * lanes, |lane| lane / width * lanes);
         // The bank model takes what a lane moves for an element, and the layout numbers elements.
-        let cost = |op, place: &dyn Fn(u32) -> u32| wavefronts(op, 16, |lane| Some(place(lane) / lanes)).unwrap_or(0);
+        let cost = |op, place: &dyn Fn(u32) -> u32| {
+            wavefronts(op, VECTOR_BYTES, |lane| Some(place(lane) / lanes)).unwrap_or(0)
+        };
         let store = cost(Op::Store, &|lane| tile.offset(vector(lane), square(lane)));
         let load = cost(Op::Load, &|lane| tile.offset(square(lane), vector(lane)));
         accesses.extend([
