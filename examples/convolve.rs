@@ -165,25 +165,16 @@ fn compare(args: &Args, kernels: &tile33::Kernels, picture: &Picture) -> Result<
     let border = Border::ALL.iter().position(|&border| border == args.border.border());
     let size = [rows, cols, border.unwrap_or(0)];
     let end = format!("_r{radius}_{element}");
-    let contestants = steps()
-        .into_iter()
-        .filter(|step| step.entry.ends_with(&end))
-        .map(|step| {
-            let trial = match &grey {
-                Pixels::F32(pixels) => step.prepare_with(kernels, &size, pixels.clone())?,
-                Pixels::U8(pixels) => step.prepare_with(kernels, &size, pixels.clone())?,
-            };
-            Ok((step, trial))
-        });
-    let contestants = contestants
-        .collect::<Result<Vec<_>, CatalogueError>>()
-        .into_diagnostic()?;
+    let mut chosen = steps().into_iter().filter(|step| step.entry.ends_with(&end)).peekable();
     common::print(&format!("{cols} x {rows} pixels, radius {radius}, on {device}\n\n"));
-    if contestants.is_empty() {
+    if chosen.peek().is_none() {
         common::print("No kernel has this radius as a const parameter: one for any radius is used.\n");
         return Ok(true);
     }
-    let rows = args.place.compare(kernels, contestants)?;
+    let rows = match &grey {
+        Pixels::F32(pixels) => args.place.compare_on(kernels, chosen, &size, pixels)?,
+        Pixels::U8(pixels) => args.place.compare_on(kernels, chosen, &size, pixels)?,
+    };
     common::print(&common::table::render(&rows, device.is_cuda()));
     if rows.iter().any(|row| row.step.name.starts_with("separable")) {
         common::print(

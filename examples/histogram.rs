@@ -50,14 +50,7 @@ fn run(args: &Args) -> Result<bool> {
     let chosen = steps()
         .into_iter()
         .filter(|step| step.element == "u8" && step.size_names.len() == 1);
-    let contestants = chosen.map(|step| {
-        let trial = step.prepare_with(&kernels, &[pixels.len()], pixels.clone())?;
-        Ok((step, trial))
-    });
-    let contestants = contestants
-        .collect::<Result<Vec<_>, CatalogueError>>()
-        .into_diagnostic()?;
-    let rows = args.place.compare(&kernels, contestants)?;
+    let rows = args.place.compare_on(&kernels, chosen, &[pixels.len()], pixels)?;
     common::print(&format!(
         "{} x {} pixels on {device}\n\n",
         picture.width(),

@@ -56,14 +56,7 @@ fn run(args: &Args) -> Result<bool> {
     let chosen = steps()
         .into_iter()
         .filter(|step| step.element == "f32" && named.contains(&step.name));
-    let contestants = chosen.map(|step| {
-        let trial = step.prepare_with(&kernels, &[values.len()], values.clone())?;
-        Ok((step, trial))
-    });
-    let contestants = contestants
-        .collect::<Result<Vec<_>, CatalogueError>>()
-        .into_diagnostic()?;
-    let rows = args.place.compare(&kernels, contestants)?;
+    let rows = args.place.compare_on(&kernels, chosen, &[values.len()], &values)?;
     common::print(&format!("{} numbers of 32 bits on {device}\n\n", values.len()));
     common::print(&common::table::render(&rows, device.is_cuda()));
 

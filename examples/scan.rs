@@ -46,14 +46,8 @@ fn run(args: &Args) -> Result<bool> {
         Some(path) => common::input::read_npy(path)?,
         None => f32::samples(1, args.elements),
     };
-    let contestants = steps().into_iter().filter(|step| step.element == "f32").map(|step| {
-        let trial = step.prepare_with(&kernels, &[values.len()], values.clone())?;
-        Ok((step, trial))
-    });
-    let contestants = contestants
-        .collect::<Result<Vec<_>, CatalogueError>>()
-        .into_diagnostic()?;
-    let rows = args.place.compare(&kernels, contestants)?;
+    let chosen = steps().into_iter().filter(|step| step.element == "f32");
+    let rows = args.place.compare_on(&kernels, chosen, &[values.len()], &values)?;
     common::print(&format!("{} numbers of 32 bits on {device}\n\n", values.len()));
     common::print(&common::table::render(&rows, device.is_cuda()));
     if let Some(path) = &args.output {

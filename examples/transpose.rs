@@ -12,6 +12,7 @@
 // Nothing of an example is reachable from outside of it.
 #![allow(unreachable_pub)]
 
+mod common;
 #[path = "transpose/contest.rs"]
 mod contest;
 #[path = "transpose/input.rs"]
@@ -19,13 +20,11 @@ mod input;
 #[path = "transpose/table.rs"]
 mod table;
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use miette::{IntoDiagnostic, Result, WrapErr};
-use tile33::Device;
 use tile33::transpose::{ALL, Variant};
 
 use crate::contest::{Plan, run_all};
@@ -52,25 +51,11 @@ struct Args {
     /// Variants to run, separated by commas [default: all]
     #[arg(long, value_delimiter = ',', value_parser = variant)]
     variant: Vec<&'static Variant>,
-    /// Where to run them
-    #[arg(long, value_enum, default_value = "auto")]
-    backend: Backend,
-    /// Timed launches of each variant on a GPU, of which the median counts
-    #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
-    repetitions: u32,
+    #[command(flatten)]
+    place: common::Where,
     /// PTX of another compiler with the same kernel names and parameters, timed launch by launch beside ours
     #[arg(long, value_name = "FILE.ptx")]
     against: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Backend {
-    /// The GPU if there is one, else the emulator
-    Auto,
-    /// The first CUDA device
-    Cuda,
-    /// The CPU, counting and checking
-    Emulator,
 }
 
 fn variant(name: &str) -> Result<&'static Variant, String> {
@@ -81,25 +66,12 @@ fn variant(name: &str) -> Result<&'static Variant, String> {
 }
 
 fn main() -> ExitCode {
-    match run(Args::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(report) => {
-            eprintln!("{report:?}");
-            ExitCode::from(2)
-        }
-    }
+    common::exit(run(Args::parse()))
 }
 
 /// Whether every variant was correct.
 fn run(args: Args) -> Result<bool> {
-    let device = match args.backend {
-        Backend::Auto => Device::open(),
-        Backend::Cuda => Device::cuda(0)
-            .into_diagnostic()
-            .wrap_err("--backend cuda needs a CUDA device")?,
-        Backend::Emulator => Device::emulator(),
-    };
+    let kernels = args.place.kernels()?;
     let matrix = match &args.input {
         Some(path) => Matrix::read(path)?,
         None => Matrix::generate(args.rows, args.cols, args.element)?,
@@ -112,7 +84,7 @@ fn run(args: Args) -> Result<bool> {
         None => None,
     };
     let plan = Plan {
-        device: &device,
+        kernels: &kernels,
         rows: matrix.rows,
         cols: matrix.cols,
         variants: if args.variant.is_empty() {
@@ -120,7 +92,7 @@ fn run(args: Args) -> Result<bool> {
         } else {
             args.variant
         },
-        repetitions: args.repetitions,
+        repetitions: args.place.repetitions,
         twin: twin.as_deref(),
     };
     let (outcome, last) = with_elements!(&matrix.elements, elements => {
@@ -128,8 +100,7 @@ fn run(args: Args) -> Result<bool> {
         (outcome, last.into())
     });
     let correct = outcome.all_correct();
-    // Nobody to tell if the reader has gone.
-    let _ = write!(std::io::stdout(), "{}", table::render(&plan, &outcome));
+    common::print(&table::render(&plan, &outcome));
     if let Some(path) = &args.output {
         let result = matrix.result(last, plan.last().transposes);
         result.write(path)?;

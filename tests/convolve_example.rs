@@ -3,23 +3,14 @@
 mod common;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::process::Output;
 
+use common::words;
 use image::{GrayImage, Luma, RgbImage};
 use npyz::WriterBuilder;
 
 fn run(args: &[&str]) -> Output {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    let binary = BINARY.get_or_init(|| common::example("convolve"));
-    let mut command = Command::new(binary);
-    command.args(args).args(["--backend", "emulator"]).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    // Reports are wrapped to the terminal's width.
-    let text = String::from_utf8(bytes.to_vec()).unwrap();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    common::run_example("convolve", &[args, &["--backend", "emulator"]].concat())
 }
 
 /// Filters a file; what it wrote.
@@ -28,7 +19,7 @@ fn filtered(folder: &Path, image: &str, out: &str, further: &[&str]) -> PathBuf 
     let mut args = vec!["--image", from.to_str().unwrap(), "--out", to.to_str().unwrap()];
     args.extend(further);
     let output = run(&args);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
     to
 }
 
@@ -41,7 +32,7 @@ fn the_table_shows_the_column_pass_lose_its_conflicts() {
         .unwrap();
     let image = folder.path().join("in.png");
     let output = run(&["--image", image.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
     let table = String::from_utf8(output.stdout).unwrap();
     let cells = |step: &str| -> Vec<String> {
         let line = table.lines().find(|line| line.starts_with(&format!("│ {step} ")));
@@ -157,9 +148,9 @@ fn what_cannot_be_filtered_is_an_error_with_exit_code_2() {
         let output = run(&args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(
-            text(&output.stderr).contains(message),
+            words(&output.stderr).contains(message),
             "{args:?}: {}",
-            text(&output.stderr)
+            words(&output.stderr)
         );
     }
 }

@@ -5,20 +5,14 @@ mod common;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::process::Output;
 
 use image::{DynamicImage, GrayImage, ImageBuffer, Luma, RgbImage, RgbaImage};
 use npyz::{NpyFile, Order, WriterBuilder};
 use tile33::Device;
 
-fn example() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| common::example("transpose"))
-}
-
 fn run(args: &[&str]) -> Output {
-    Command::new(example()).args(args).output().unwrap()
+    common::run_example("transpose", args)
 }
 
 fn stdout(output: &Output) -> String {
@@ -26,12 +20,7 @@ fn stdout(output: &Output) -> String {
 }
 
 fn stderr(output: &Output) -> String {
-    // The report is wrapped to the terminal's width.
-    String::from_utf8(output.stderr.clone())
-        .unwrap()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    common::words(&output.stderr)
 }
 
 /// The cells of a variant's row.

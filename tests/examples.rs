@@ -6,20 +6,9 @@ mod common;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
-use std::process::{Command, Output};
 
+use common::{run_example, words};
 use npyz::{AutoSerialize, NpyFile, Order, WriterBuilder};
-
-fn run(example: &str, args: &[&str]) -> Output {
-    let mut command = Command::new(common::example(example));
-    command.args(args).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    // Reports are wrapped to the terminal's width.
-    let text = String::from_utf8(bytes.to_vec()).unwrap();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 fn write<T: AutoSerialize + Copy>(path: &Path, shape: &[u64], order: Order, elements: &[T]) {
     let mut file = BufWriter::new(File::create(path).unwrap());
@@ -31,14 +20,19 @@ fn write<T: AutoSerialize + Copy>(path: &Path, shape: &[u64], order: Order, elem
 
 /// Runs an example on a file of these numbers; what it prints.
 #[track_caller]
-fn with_input<T: AutoSerialize + Copy>(example: &str, shape: &[u64], elements: &[T], further: &[&str]) -> String {
+fn with_input<T: AutoSerialize + Copy>(
+    example: &'static str,
+    shape: &[u64],
+    elements: &[T],
+    further: &[&str],
+) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.npy");
     write(&path, shape, Order::C, elements);
     let args = [&["--input", path.to_str().unwrap(), "--backend", "emulator"], further].concat();
-    let output = run(example, &args);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    text(&output.stdout)
+    let output = run_example(example, &args);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
+    words(&output.stdout)
 }
 
 #[test]
@@ -87,12 +81,12 @@ fn greys_of_an_array_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.npy");
     write(&path, &[2], Order::C, &[3.0f32, 256.0]);
-    let refused = run("histogram", &["--input", path.to_str().unwrap()]);
+    let refused = run_example("histogram", &["--input", path.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(
-        text(&refused.stderr).contains("whole numbers from 0 to 255"),
+        words(&refused.stderr).contains("whole numbers from 0 to 255"),
         "{}",
-        text(&refused.stderr)
+        words(&refused.stderr)
     );
 }
 
@@ -111,12 +105,12 @@ fn rows_of_an_array_are_centred_and_its_nans_are_gaps() {
 
 #[test]
 fn a_row_that_shared_memory_has_no_room_for_is_told_with_both_numbers_and_streamed() {
-    let output = run(
+    let output = run_example(
         "carve_out",
         &["--rows", "1", "--columns", "45876", "--backend", "emulator"],
     );
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
+    let printed = words(&output.stdout);
     assert!(
         printed.contains("asks for 232452 bytes") && printed.contains("at most 232448"),
         "{printed}"
@@ -143,9 +137,9 @@ fn arrays_that_cannot_be_read_are_errors_with_exit_code_2() {
             ("wide.npy", "elements of type `u8`"),
             ("none.npy", "no elements"),
         ] {
-            let output = run(example, &["--input", &path(name), "--backend", "emulator"]);
+            let output = run_example(example, &["--input", &path(name), "--backend", "emulator"]);
             assert_eq!(output.status.code(), Some(2), "{example} of {name}");
-            let error = text(&output.stderr);
+            let error = words(&output.stderr);
             assert!(error.contains(message), "{example} of {name}: {error}");
         }
     }
@@ -153,8 +147,8 @@ fn arrays_that_cannot_be_read_are_errors_with_exit_code_2() {
 
 #[test]
 fn every_mistake_has_its_finding_and_no_cure_has_one() {
-    let output = run("broken", &[]);
-    let printed = text(&output.stdout);
+    let output = run_example("broken", &[]);
+    let printed = words(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{printed}");
     for (kernel, found) in [
         ("edge_tile", "out-of-bounds"),
@@ -177,15 +171,15 @@ fn every_mistake_has_its_finding_and_no_cure_has_one() {
 
 #[test]
 fn one_mistake_is_shown_with_both_lines_of_its_source() {
-    let output = run("broken", &["tile_loop"]);
-    let printed = text(&output.stdout);
+    let output = run_example("broken", &["tile_loop"]);
+    let printed = words(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{printed}");
     assert!(printed.contains("sum += tile.read(t ^ 32);"), "{printed}");
     assert!(
         printed.contains("tile.write(t, *x.add((row * THREADS + t) as usize));"),
         "{printed}"
     );
-    let unknown = run("broken", &["tile_lop"]);
+    let unknown = run_example("broken", &["tile_lop"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(text(&unknown.stderr).contains("there is edge_tile, reverse"));
+    assert!(words(&unknown.stderr).contains("there is edge_tile, reverse"));
 }

@@ -4,23 +4,14 @@ mod common;
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::Output;
 
+use common::words;
 use npyz::{NpyFile, Order, WriterBuilder};
 
 fn run(args: &[&str]) -> Output {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    let binary = BINARY.get_or_init(|| common::example("matmul"));
-    let mut command = Command::new(binary);
-    command.args(args).args(["--backend", "emulator"]).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    // Reports are wrapped to the terminal's width.
-    let text = String::from_utf8(bytes.to_vec()).unwrap();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    common::run_example("matmul", &[args, &["--backend", "emulator"]].concat())
 }
 
 /// A matrix as a file, in this order of its elements.
@@ -36,7 +27,7 @@ fn write(path: &Path, shape: [u64; 2], order: Order, elements: &[f64]) {
 fn product(folder: &Path, element: &str) -> (Vec<u64>, Vec<f32>) {
     let [a, b, c] = ["a.npy", "b.npy", "c.npy"].map(|name| folder.join(name).to_str().unwrap().to_owned());
     let output = run(&["--a", &a, "--b", &b, "--output", &c, "--element", element]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
     let file = NpyFile::new(BufReader::new(File::open(c).unwrap())).unwrap();
     let shape = file.shape().to_vec();
     (shape, file.into_vec().unwrap())
@@ -60,7 +51,7 @@ fn arrays_of_either_order_are_multiplied_and_the_product_written() {
 #[test]
 fn the_tables_show_what_a_transposed_operand_costs_the_plain_tile() {
     let output = run(&["--m", "64", "--n", "32"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
     let tables = String::from_utf8(output.stdout).unwrap();
     let cells = |step: &str| -> Vec<Vec<String>> {
         let lines = tables.lines().filter(|line| line.starts_with(&format!("│ {step} ")));
@@ -93,9 +84,9 @@ fn what_cannot_be_multiplied_is_an_error_with_exit_code_2() {
         let output = run(&args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(
-            text(&output.stderr).contains(message),
+            words(&output.stderr).contains(message),
             "{args:?}: {}",
-            text(&output.stderr)
+            words(&output.stderr)
         );
     }
 }

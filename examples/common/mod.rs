@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use miette::{IntoDiagnostic, Result, WrapErr};
-use tile33::catalogue::{Kind, Launched, Step, Trial};
+use tile33::catalogue::{CatalogueError, Kind, Launched, Step, Trial};
 use tile33::{Device, Kernels};
 
 /// Launches before the timed ones, so that clocks and caches have settled.
-const WARM_UP: u32 = 3;
+pub const WARM_UP: u32 = 3;
 
 /// Where to run, and how often.
 #[derive(Debug, clap::Args)]
@@ -24,7 +24,7 @@ pub struct Where {
     backend: Backend,
     /// Timed launches of each step on a GPU, of which the median counts
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
-    repetitions: u32,
+    pub repetitions: u32,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -48,6 +48,22 @@ impl Where {
             Backend::Emulator => Device::emulator(),
         };
         Ok(Kernels::new(&device))
+    }
+
+    /// Runs steps side by side on the same input, of this size.
+    pub fn compare_on<T: Clone + 'static>(
+        &self,
+        kernels: &Kernels,
+        steps: impl Iterator<Item = Step>,
+        size: &[usize],
+        values: &[T],
+    ) -> Result<Vec<Row>> {
+        let prepared = steps.map(|step| {
+            let trial = step.prepare_with(kernels, size, values.to_vec())?;
+            Ok((step, trial))
+        });
+        let contestants = prepared.collect::<Result<Vec<_>, CatalogueError>>();
+        self.compare(kernels, contestants.into_diagnostic()?)
     }
 
     /// Runs steps side by side: each is checked, then, on a GPU, all are timed in turns.

@@ -8,8 +8,8 @@ use tile33::layout::occupancy::Card;
 
 use super::Row;
 
-/// The card whose occupancy is shown where there is no GPU.
-const CARD: &str = "H200";
+/// The card whose occupancy is shown.
+pub const CARD: &str = "H200";
 
 /// The steps side by side, and what is wrong with them below. Kinds of access that no step makes have no column.
 pub fn render(rows: &[Row], cuda: bool) -> String {
@@ -37,10 +37,7 @@ pub fn render(rows: &[Row], cuda: bool) -> String {
         table.add_row(cells(row, &kinds, cuda));
     }
     let mut text = format!("{table}\n\n");
-    let width = rows.iter().map(|row| row.step.name.len()).max().unwrap_or(0);
-    for row in rows {
-        let _ = writeln!(text, "{:width$}  {}", row.step.name, row.step.lesson);
-    }
+    text.push_str(&lessons(rows.iter().map(|row| (row.step.name, row.step.lesson))));
     text.push('\n');
     for row in rows {
         if let Some(wrong) = &row.wrong {
@@ -53,24 +50,13 @@ pub fn render(rows: &[Row], cuda: bool) -> String {
         "Wavefronts and sectors are those of the step's first launch; instructions those of all, 32 lanes each.\n"
     };
     text.push_str(counted);
-    let _ = writeln!(
-        text,
-        "Warps: those that a multiprocessor of an {CARD} holds, of 64, by threads, shared memory{}.",
-        if cuda {
-            " and registers"
-        } else {
-            "; registers are not known here"
-        }
-    );
+    text.push_str(&warps_explained(cuda));
     text
 }
 
 fn cells(row: &Row, kinds: &[usize], cuda: bool) -> Vec<Cell> {
     let mut cells = vec![Cell::new(row.step.name)];
-    cells.push(match row.wrong {
-        None => Cell::new("yes").fg(Color::Green),
-        Some(_) => Cell::new("NO").fg(Color::Red).add_attribute(Attribute::Bold),
-    });
+    cells.push(verdict(row.wrong.is_none()));
     for &kind in kinds {
         let (requests, cost) = row.counted[kind];
         cells.push(number((requests > 0).then(|| cost as f64 / requests as f64)));
@@ -93,6 +79,33 @@ fn cells(row: &Row, kinds: &[usize], cuda: bool) -> Vec<Cell> {
     cells
 }
 
+/// Whether a step is correct.
+pub fn verdict(correct: bool) -> Cell {
+    if correct {
+        Cell::new("yes").fg(Color::Green)
+    } else {
+        Cell::new("NO").fg(Color::Red).add_attribute(Attribute::Bold)
+    }
+}
+
+/// What a step teaches, a line each.
+pub fn lessons<'a>(steps: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
+    let width = steps.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
+    steps
+        .map(|(name, lesson)| format!("{name:width$}  {lesson}\n"))
+        .collect()
+}
+
+/// What the column of warps means.
+pub fn warps_explained(cuda: bool) -> String {
+    let registers = if cuda {
+        " and registers"
+    } else {
+        "; registers are not known here"
+    };
+    format!("Warps: those that a multiprocessor of an {CARD} holds, of 64, by threads, shared memory{registers}.\n")
+}
+
 /// A number, without a fraction where it has none; a dash where there is none.
 pub fn number(value: Option<f64>) -> Cell {
     match value {
@@ -102,6 +115,7 @@ pub fn number(value: Option<f64>) -> Cell {
     }
 }
 
-fn right(content: impl ToString) -> Cell {
+/// At the right.
+pub fn right(content: impl ToString) -> Cell {
     Cell::new(content).set_alignment(CellAlignment::Right)
 }

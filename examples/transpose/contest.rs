@@ -5,17 +5,16 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, WrapErr};
+use tile33::catalogue::data::POISON;
+use tile33::catalogue::step;
 use tile33::host::{Module, compare, reference};
 use tile33::layout::occupancy::Card;
 use tile33::sim::Counters;
 use tile33::transpose::{Element, TransposeKernel, Variant};
 use tile33::{Device, DeviceBuffer, Error, Kernels};
 
-/// What the output holds before a kernel runs: what stays there was not written.
-const POISON: u8 = 0xa5;
-
-/// Launches before the timed ones, so that clocks and caches have settled.
-const WARM_UP: u32 = 3;
+use crate::common::WARM_UP;
+use crate::common::table::CARD;
 
 /// Rows and columns of the matrix that costs are counted on where the matrix itself is not on the emulator, or has tiles that
 /// are not whole: there some lanes of a warp idle, and its access costs less.
@@ -23,7 +22,7 @@ pub const COUNTED: usize = 128;
 
 /// What to run.
 pub struct Plan<'a> {
-    pub device: &'a Device,
+    pub kernels: &'a Kernels,
     pub rows: usize,
     pub cols: usize,
     pub variants: Vec<&'static Variant>,
@@ -35,7 +34,8 @@ pub struct Plan<'a> {
 /// What one variant did.
 pub struct Row {
     pub name: String,
-    pub variant: &'static Variant,
+    /// What it teaches.
+    pub lesson: &'static str,
     /// What is wrong, if anything is.
     pub wrong: Option<String>,
     /// Bytes of shared memory of a block.
@@ -78,14 +78,15 @@ impl Plan<'_> {
         self.rows.is_multiple_of(side) && self.cols.is_multiple_of(side)
     }
 
+    pub fn device(&self) -> &Device {
+        self.kernels.device()
+    }
+
     /// Bytes that a transpose has to move: every element is read once and written once.
     pub fn bytes(&self, element_bytes: usize) -> f64 {
         2.0 * self.rows as f64 * self.cols as f64 * element_bytes as f64
     }
 }
-
-/// The card whose occupancy is shown.
-pub const CARD: &str = "H200";
 
 /// A kernel that takes part.
 struct Contestant<T> {
@@ -98,12 +99,11 @@ struct Contestant<T> {
 
 /// The kernels of our PTX, each followed by that of the other compiler's if it has one.
 fn contestants<T: Element>(plan: &Plan<'_>) -> Result<Vec<Contestant<T>>> {
-    let emulator = plan.device.is_cuda().then(Device::emulator);
+    let emulator = plan.device().is_cuda().then(Device::emulator);
     let load = |ptx| -> Result<(Module, Option<Module>), Error> {
         let counting = emulator.as_ref().map(|emulator| emulator.load(ptx)).transpose()?;
-        Ok((plan.device.load(ptx)?, counting))
+        Ok((plan.device().load(ptx)?, counting))
     };
-    let ours = Kernels::new(plan.device);
     let ours_counting = emulator.as_ref().map(Kernels::new);
     let twin = plan.twin.map(load).transpose().into_diagnostic()?;
     let mut contestants = Vec::new();
@@ -112,7 +112,7 @@ fn contestants<T: Element>(plan: &Plan<'_>) -> Result<Vec<Contestant<T>>> {
         contestants.push(Contestant {
             name: variant.name.to_owned(),
             variant,
-            kernel: TransposeKernel::of(&ours, variant).into_diagnostic()?,
+            kernel: TransposeKernel::of(plan.kernels, variant).into_diagnostic()?,
             counting: ours_counting
                 .as_ref()
                 .map(|kernels| TransposeKernel::of(kernels, variant))
@@ -136,8 +136,8 @@ fn contestants<T: Element>(plan: &Plan<'_>) -> Result<Vec<Contestant<T>>> {
 pub fn run_all<T: Element + Debug + Send + Sync>(plan: &Plan<'_>, input: &[T]) -> Result<(Outcome, Vec<T>)> {
     let contestants = contestants(plan)?;
     let transposed = reference::transpose(input, plan.rows, plan.cols);
-    let device_input = plan.device.upload(input).into_diagnostic()?;
-    let mut output = plan.device.uninit(input.len()).into_diagnostic()?;
+    let device_input = plan.device().upload(input).into_diagnostic()?;
+    let mut output = plan.device().uninit(input.len()).into_diagnostic()?;
     let bar = progress(contestants.len());
     let (mut rows, mut last) = (Vec::new(), Vec::new());
     for contestant in &contestants {
@@ -168,7 +168,7 @@ pub fn run_all<T: Element + Debug + Send + Sync>(plan: &Plan<'_>, input: &[T]) -
         };
         rows.push(Row {
             name: name.clone(),
-            variant,
+            lesson: step(variant.entry(T::KERNEL)).map_or("", |step| step.lesson),
             wrong: difference.err().or(finding.map(ToString::to_string)),
             shared_bytes: kernel.shared_bytes(),
             warps: Card::find(CARD).map(|card| kernel.occupancy(card).warps),
@@ -179,7 +179,7 @@ pub fn run_all<T: Element + Debug + Send + Sync>(plan: &Plan<'_>, input: &[T]) -
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let memcpy = match plan.device.is_cuda() {
+    let memcpy = match plan.device().is_cuda() {
         true => Some(time(plan, &contestants, &device_input, &mut output, &mut rows)?),
         false => None,
     };
@@ -231,7 +231,7 @@ fn time<T: Element>(
                 .into_diagnostic()?;
             times.extend(run.time.filter(|_| counts));
         }
-        let ((), copy) = plan.device.time(|| output.copy_from(input)).into_diagnostic()?;
+        let ((), copy) = plan.device().time(|| output.copy_from(input)).into_diagnostic()?;
         copies.extend(copy.filter(|_| counts));
     }
     for (row, times) in rows.iter_mut().zip(&mut times) {

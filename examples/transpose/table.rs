@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table, presets};
+use comfy_table::{Cell, ColumnConstraint, Table, presets};
 
 use tile33::layout::banks::{BANK_BYTES, BANKS};
 use tile33::layout::{LANES, VECTOR_BYTES};
 
-use crate::contest::{CARD, COUNTED, Outcome, Plan, Row};
+use crate::common::table::{lessons, number, right, verdict, warps_explained};
+use crate::contest::{COUNTED, Outcome, Plan, Row};
 
 /// Bytes of shared memory that one wavefront covers.
 const WAVEFRONT_BYTES: usize = BANKS * BANK_BYTES;
@@ -20,7 +21,9 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
     let _ = writeln!(
         text,
         "{} x {} elements of {bits} bits on {}\n",
-        plan.rows, plan.cols, plan.device
+        plan.rows,
+        plan.cols,
+        plan.device()
     );
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
@@ -34,7 +37,7 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
         "shared\nbytes",
         "warps",
     ];
-    header.extend(if plan.device.is_cuda() {
+    header.extend(if plan.device().is_cuda() {
         vec!["time", "GB/s"]
     } else {
         vec!["instructions"]
@@ -61,10 +64,7 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
         table.add_row(cells);
     }
     let _ = writeln!(text, "{table}\n");
-    let width = outcome.rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    for row in &outcome.rows {
-        let _ = writeln!(text, "{:width$}  {}", row.name, lesson(row.variant.name));
-    }
+    text.push_str(&lessons(outcome.rows.iter().map(|row| (&*row.name, row.lesson))));
     for row in outcome.rows.iter().filter(|row| row.wrong.is_some()) {
         let _ = writeln!(text, "{}: {}", row.name, row.wrong.as_deref().unwrap_or_default());
     }
@@ -83,16 +83,8 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
             VECTOR_BYTES / element
         );
     }
-    let _ = writeln!(
-        text,
-        "Warps: those that a multiprocessor of an {CARD} holds, of 64, by threads, shared memory{}.",
-        if plan.device.is_cuda() {
-            " and registers"
-        } else {
-            "; registers are not known here"
-        }
-    );
-    if plan.device.is_cuda() {
+    text.push_str(&warps_explained(plan.device().is_cuda()));
+    if plan.device().is_cuda() {
         let _ = writeln!(
             text,
             "Wavefronts and sectors: counted by the emulator, for the same PTX on {COUNTED} x {COUNTED} elements.\n\
@@ -111,13 +103,9 @@ pub fn render(plan: &Plan<'_>, outcome: &Outcome) -> String {
 fn cells(plan: &Plan<'_>, outcome: &Outcome, row: &Row) -> Vec<Cell> {
     let (shared, global) = (&row.shared, &row.global);
     let ratio = |sum: u64, requests: u64| number((requests > 0).then(|| sum as f64 / requests as f64));
-    let correct = match row.wrong {
-        None => Cell::new("yes").fg(Color::Green),
-        Some(_) => Cell::new("NO").fg(Color::Red).add_attribute(Attribute::Bold),
-    };
     let mut cells = vec![
         Cell::new(&row.name),
-        correct,
+        verdict(row.wrong.is_none()),
         ratio(shared.shared_load.wavefronts, shared.shared_load.requests),
         ratio(shared.shared_store.wavefronts, shared.shared_store.requests),
         ratio(global.global_load.sectors, global.global_load.requests),
@@ -125,7 +113,7 @@ fn cells(plan: &Plan<'_>, outcome: &Outcome, row: &Row) -> Vec<Cell> {
         right(row.shared_bytes),
         number(row.warps.map(f64::from)),
     ];
-    if plan.device.is_cuda() {
+    if plan.device().is_cuda() {
         cells.extend(timing(plan, outcome, row.time));
     } else {
         cells.push(right(global.instructions));
@@ -140,31 +128,5 @@ fn timing(plan: &Plan<'_>, outcome: &Outcome, time: Option<Duration>) -> [Cell; 
             right(format!("{:.0}", plan.bytes(outcome.element_bytes) / seconds / 1e9)),
         ],
         _ => [number(None), number(None)],
-    }
-}
-
-/// A number, without a fraction where it has none; a dash where there is none.
-fn number(value: Option<f64>) -> Cell {
-    match value {
-        None => right("-"),
-        Some(value) if value.fract() == 0.0 => right(value),
-        Some(value) => right(format!("{value:.2}")),
-    }
-}
-
-fn right(content: impl ToString) -> Cell {
-    Cell::new(content).set_alignment(CellAlignment::Right)
-}
-
-fn lesson(variant: &str) -> &'static str {
-    match variant {
-        "copy" => "the bound: the same bytes, not transposed",
-        "naive" => "a warp writes a column: a sector for each lane",
-        "tiled" => "a column of the tile lies in a single bank",
-        "padded" => "one unused column spreads it over all banks",
-        "swizzled" => "so do permuted rows, without unused space",
-        "dynamic" => "padded, with tile and pitch chosen at launch",
-        "vectorized" => "16 bytes a lane, squares turned in registers",
-        _ => "",
     }
 }

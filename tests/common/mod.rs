@@ -3,8 +3,10 @@
 // Each test is a program of its own and uses its part of this.
 #![allow(dead_code)]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+use std::sync::Mutex;
 
 use tile33::Device;
 
@@ -35,8 +37,26 @@ pub(crate) fn bits(count: usize) -> impl Iterator<Item = u64> {
     (0..count).map(move |i| SPECIAL.get(i).copied().unwrap_or_else(|| mixed(i)))
 }
 
+/// Runs an example.
+pub(crate) fn run_example(name: &'static str, args: &[&str]) -> Output {
+    static BINARIES: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+    let binary = BINARIES
+        .lock()
+        .unwrap()
+        .entry(name)
+        .or_insert_with(|| example(name))
+        .clone();
+    Command::new(binary).args(args).output().unwrap()
+}
+
+/// What a program printed, with its white space made alike: reports are wrapped to the terminal's width.
+pub(crate) fn words(printed: &[u8]) -> String {
+    let text = String::from_utf8(printed.to_vec()).unwrap();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// An example's binary. `cargo test` builds it; asked for one test alone it does not, so ask cargo.
-pub(crate) fn example(name: &str) -> PathBuf {
+fn example(name: &str) -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--example", name]);
     if !cfg!(debug_assertions) {
