@@ -69,7 +69,12 @@ impl Scalar {
 impl Arg<'_> {
     /// A structure passed by value, as the kernel's `#[repr(C)]` type has it.
     pub fn structure<T: Pod>(value: &T) -> Self {
-        Self(Value::Bytes(bytes_of(value).to_vec()))
+        Self::structure_of(bytes_of(value))
+    }
+
+    /// A structure passed by value, as these bytes.
+    pub fn structure_of(bytes: &[u8]) -> Self {
+        Self(Value::Bytes(bytes.to_vec()))
     }
 }
 

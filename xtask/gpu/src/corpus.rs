@@ -1,19 +1,13 @@
 //! `cargo xtask-gpu corpus`: the corpus of compiled kernels on the GPU and on the emulator.
 
 use std::error::Error;
-use std::ffi::c_void;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::ptr::null_mut;
 
-use cust::context::Context;
-use cust::device::Device;
-use cust::memory::{CopyDestination, DeviceBuffer};
-use cust::module::Module;
-use cust::sys::{CUfunction_attribute, cuFuncSetAttribute, cuLaunchKernel, cudaError_enum};
 use tile33::launch_file::{LaunchFile, Prepared};
-use tile33::sim::Arg;
+use tile33::sim;
+use tile33_host::{Arg, Device, DeviceBuffer, LaunchConfig, SharedBytes};
 
 use crate::differential::compare::hash;
 
@@ -35,14 +29,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    cust::init(cust::CudaFlags::empty())?;
-    let device = Device::get_device(0)?;
-    let _context = Context::new(device)?;
+    let device = Device::cuda(0)?;
     let folder = crate::root().join(FOLDER);
-    let mut record = format!(
-        "# {}: FNV-1a of each buffer after the launch, by `cargo xtask-gpu corpus --record`\n",
-        device.name()?
-    );
+    let mut record =
+        format!("# {device}: FNV-1a of each buffer after the launch, by `cargo xtask-gpu corpus --record`\n");
     let (mut same, mut different) = (0, 0);
     for path in launch_files(&folder)? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -52,7 +42,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         let file = LaunchFile::read(&path)?;
         let mut prepared = file.prepare()?;
         // What a failed kernel leaves behind spoils the context: the first failure is the last launch.
-        let after = on_gpu(&file, &mut prepared).map_err(|error| format!("{name} on the device: {error}"))?;
+        let after =
+            launched(&device, &file, &mut prepared).map_err(|error| format!("{name} on the device: {error}"))?;
         prepared.run(file.program())?;
         for (index, gpu) in after {
             let emulator = prepared.bytes(index).unwrap_or_default();
@@ -95,78 +86,41 @@ fn launch_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 /// Bytes of buffers, by argument.
 type Buffers = Vec<(usize, Vec<u8>)>;
 
-/// Launches on the device; the buffers after it.
-fn on_gpu(file: &LaunchFile, prepared: &mut Prepared) -> Result<Buffers, Box<dyn Error>> {
-    let module = Module::from_ptx(lowered(file.ptx()), &[])?;
-    let function = module.get_function(file.entry())?;
+/// Launches on a device; the buffers after it.
+fn launched(device: &Device, file: &LaunchFile, prepared: &mut Prepared) -> Result<Buffers, Box<dyn Error>> {
+    let kernel = device.load(&lowered(file.ptx()))?.kernel(file.entry())?;
     let launch = prepared.launch.clone();
-    let mut buffers = Vec::new();
-    let mut parameters: Vec<Vec<u64>> = Vec::new();
-    for (index, arg) in launch.args.iter().enumerate() {
-        parameters.push(match prepared.bytes(index) {
-            Some(bytes) if matches!(arg, Arg::Pointer(_)) => {
-                // An allocation of no bytes is none.
-                let padded = if bytes.is_empty() { vec![0] } else { bytes.clone() };
-                let buffer = DeviceBuffer::from_slice(&padded)?;
-                let address = buffer.as_device_ptr().as_raw();
-                buffers.push((index, bytes.len(), buffer));
-                vec![address]
-            }
-            _ => words(&arg.to_bytes()),
-        });
+    let mut buffers: Vec<(usize, DeviceBuffer<u8>)> = Vec::new();
+    for index in 0..launch.args.len() {
+        if let Some(bytes) = prepared.bytes(index) {
+            buffers.push((index, device.upload(&bytes)?));
+        }
     }
-    let mut pointers: Vec<*mut c_void> = parameters.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
-    let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-    // SAFETY: the parameters are as many and as large as the kernel's, which `prepare` has checked, and live until the
-    // kernel has run; the buffers are as large as on the emulator, where the kernel keeps to them.
-    unsafe {
-        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        checked(cuFuncSetAttribute(
-            function.to_raw(),
-            attribute,
-            launch.dynamic_shared as i32,
-        ))?;
-        let launched = cuLaunchKernel(
-            function.to_raw(),
-            gx,
-            gy,
-            gz,
-            bx,
-            by,
-            bz,
-            launch.dynamic_shared,
-            null_mut(),
-            pointers.as_mut_ptr(),
-            null_mut(),
-        );
-        checked(launched)?;
-    }
-    cust::context::CurrentContext::synchronize()?;
-    let mut after = Vec::new();
-    for (index, len, buffer) in buffers {
-        let mut bytes = vec![0; buffer.len()];
-        buffer.copy_to(&mut bytes)?;
-        bytes.truncate(len);
-        after.push((index, bytes));
-    }
-    Ok(after)
-}
-
-fn checked(result: cudaError_enum) -> Result<(), String> {
-    match result {
-        cudaError_enum::CUDA_SUCCESS => Ok(()),
-        error => Err(format!("the driver says {error:?}")),
-    }
-}
-
-/// Parameter bytes in memory that is aligned for every type.
-fn words(bytes: &[u8]) -> Vec<u64> {
-    let word = |chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_ne_bytes(word)
+    let mut given = buffers.iter().map(|(_, buffer)| buffer);
+    let argument = |arg: &sim::Arg| {
+        Ok(match arg {
+            sim::Arg::U8(number) => Arg::from(*number),
+            sim::Arg::U16(number) => Arg::from(*number),
+            sim::Arg::U32(number) => Arg::from(*number),
+            sim::Arg::U64(number) => Arg::from(*number),
+            sim::Arg::I8(number) => Arg::from(*number),
+            sim::Arg::I16(number) => Arg::from(*number),
+            sim::Arg::I32(number) => Arg::from(*number),
+            sim::Arg::I64(number) => Arg::from(*number),
+            sim::Arg::F32(number) => Arg::from(*number),
+            sim::Arg::F64(number) => Arg::from(*number),
+            sim::Arg::Bytes(bytes) => Arg::structure_of(bytes),
+            sim::Arg::Pointer(_) => Arg::from(given.next().ok_or("a pointer to no buffer")?),
+        })
     };
-    bytes.chunks(8).map(word).collect()
+    let arguments = launch.args.iter().map(argument).collect::<Result<Vec<_>, &str>>()?;
+    let config = LaunchConfig::new(launch.grid, launch.block);
+    let config = config.with_dynamic_shared(SharedBytes::bytes(launch.dynamic_shared.into()));
+    // SAFETY: the buffers are as large as on the emulator, where the kernel keeps to them, and the arguments are those that
+    // `prepare` has checked.
+    unsafe { kernel.launch(&config, &arguments)? };
+    let read = |(index, buffer): (usize, DeviceBuffer<u8>)| Ok((index, buffer.to_vec()?));
+    buffers.into_iter().map(read).collect()
 }
 
 /// The PTX with a version that the driver reads.
@@ -196,8 +150,21 @@ mod tests {
     }
 
     #[test]
-    fn parameters_of_any_length_become_whole_words() {
-        assert_eq!(words(&[1, 0, 0, 0, 0, 0, 0, 0, 2]), [1, 2]);
-        assert_eq!(words(&[7]), [7]);
+    fn a_launch_on_a_device_leaves_the_buffers_that_the_launch_file_does() {
+        for path in launch_files(&crate::root().join(FOLDER)).unwrap() {
+            let file = LaunchFile::read(&path).unwrap();
+            let mut prepared = file.prepare().unwrap();
+            let after = launched(&Device::emulator(), &file, &mut prepared).unwrap();
+            prepared.run(file.program()).unwrap();
+            assert!(!after.is_empty());
+            for (index, bytes) in after {
+                assert_eq!(
+                    Some(bytes),
+                    prepared.bytes(index),
+                    "{}, argument {index}",
+                    path.display()
+                );
+            }
+        }
     }
 }
